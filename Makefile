@@ -66,10 +66,13 @@ results: $(STAMP) ## docs/results.md, its appendix, tables and figures of README
 	$(BIN)/python examples/draw_results.py results/records docs/figures/results.svg
 	$(BIN)/python examples/draw_ties.py results/records docs/figures/ties.svg
 
-# Trains what has no record where DATA names folders, e.g. make league DATA="sets more-sets" PARTS=up,down,motifs.
-PARTS ?= up
+# Trains what has no record where DATA names folders or sets, e.g. make league DATA="sets more-sets" PARTS=up,down,motifs.
+PARTS   ?= up
+SUBSETS ?= 3
+TARGETS ?= 2
 league: $(STAMP) ## docs/league.md and its figures, from results/league
-	$(BIN)/anysize league $(DATA) --parts $(PARTS) --records results/league --workers $(WORKERS) \
+	$(BIN)/anysize league $(DATA) --parts $(PARTS) --seeds $(SUBSETS) --max-targets $(TARGETS) \
+		--records results/league --workers $(WORKERS) \
 		--out docs/league.md --figure docs/figures/league.svg
 
 $(DOCS): pyproject.toml constraints.txt | $(STAMP)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from anysize.executors import cluster
     from anysize.graphs.graphset import GraphSet
     from anysize.io.read import read_graphs
+    from anysize.kernels.vertex_bins import VertexBins
     from anysize.methods.catalog import METHODS
     from anysize.networks.distances import distances
     from anysize.networks.significance import Motifs, motifs
@@ -56,6 +57,7 @@ _MODULES = {  # module -> public names
     "anysize.evaluation.evaluate": ("evaluate",),
     "anysize.graphs.graphset": ("GraphSet",),
     "anysize.io.read": ("read_graphs",),
+    "anysize.kernels.vertex_bins": ("VertexBins",),
     "anysize.methods.catalog": ("METHODS",),
     "anysize.networks.distances": ("distances",),
     "anysize.networks.significance": ("Motifs", "motifs"),
@@ -90,6 +92,7 @@ __all__ = [
     "Splits",
     "SubgraphDensities",
     "Task",
+    "VertexBins",
     "__version__",
     "cluster",
     "compare",

@@ -40,7 +40,7 @@ print(json.dumps({{name: told(call) for name, call in {calls}.items()}}))
 """
 EXTRA_OF_NAME = {  # the public names that are not there without extras
     "AttachDensities": "learn", "GraphClassifier": "learn", "GraphRegressor": "learn", "SubgraphDensities": "learn",
-    "load_model": "learn",
+    "VertexBins": "learn", "load_model": "learn",
 }  # fmt: skip
 EXTRA_OF_CALL = {  # those that need an extra when they are called, or whose methods do
     "az.compare(graphs, methods='majority')": "learn",

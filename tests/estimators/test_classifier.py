@@ -521,7 +521,7 @@ def test_a_gpu_that_is_not_there(graphs: GraphSet) -> None:
     [
         (["a"] * 24, "at least two classes; got \\['a'\\]"),
         (["a", "b"], "one label for each of the 24 graphs; got y of shape \\(2,\\)"),
-        ([["a"] * 24], "one label for each of the 24 graphs"),
+        ([["a"] * 24], "a row of targets for each of the 24 graphs; got 1 row"),
         (np.linspace(0, 1, 24), "whole numbers or strings"),
         (["a", 1] * 12, "all be strings; got int, str"),
         (np.array(["a", None] * 12, object), "all be strings"),

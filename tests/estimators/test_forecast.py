@@ -135,7 +135,7 @@ def test_rounded_degrees_are_no_shift() -> None:
         model.predict_proba(regular_graphs((40, 48), 2, 80)[0])
 
 
-def test_vertices_with_more_neighbors_than_any_in_training_lower_the_forecast_of_methods_on_whole_graphs() -> None:
+def test_degrees_unlike_those_of_training_lower_the_forecast_of_methods_on_whole_graphs() -> None:
     """In dense graphs three times as large, a WL kernel knows no types: here it has .50."""
     train, y = random_graphs((0.3, 0.45), (8, 12, 16, 20), 0, each=20)
     large, truth = random_graphs((0.3, 0.45), (60,), 1, each=40)
@@ -144,7 +144,7 @@ def test_vertices_with_more_neighbors_than_any_in_training_lower_the_forecast_of
     assert told.far > 0.6
     assert told.balanced_accuracy.low <= model.score(large, truth) <= told.balanced_accuracy.high
     assert told.balanced_accuracy.low < model.forecast(large, far=0.0).balanced_accuracy.low
-    assert model.forecast(random_graphs((0.3, 0.45), (16,), 2)[0]).far < 0.05
+    assert model.forecast(random_graphs((0.3, 0.45), (8, 12, 16, 20), 2, each=20)[0]).far < 0.1
     patterns = GraphClassifier("gc-kernel", k=3).fit(train, y)
     assert patterns.forecast(large).far == 0.0
 
@@ -158,7 +158,7 @@ def test_unknown_colors_lower_the_forecast(tmp_path: Any) -> None:
 
     train = paths("abc", 0)
     model = GraphClassifier("wl-kernel").fit(train, np.arange(60) % 2)
-    assert model.forecast(paths("abc", 1)).far == 0.0
+    assert model.forecast(paths("abc", 1)).far < 0.05
     assert model.forecast(paths("abcd", 1)).far == pytest.approx(0.25, abs=0.05)
     model.save(tmp_path / "m.anysize")
     assert load_model(tmp_path / "m.anysize").forecast(paths("abcd", 1)) == model.forecast(paths("abcd", 1))

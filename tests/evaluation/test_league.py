@@ -233,6 +233,15 @@ def test_records_of_two_versions_of_a_set_are_not_mixed(records: Path, tmp_path:
         read_league(several.folder)
 
 
+def test_an_empty_file_of_records_is_no_good_file(tmp_path: Path) -> None:
+    sent = tmp_path / "sent.jsonl"
+    sent.write_text("")
+    done = CliRunner().invoke(app, ["league", "--check", str(sent)])
+    assert done.exit_code == 1
+    assert done.stderr.count("\n") == 1
+    assert "is empty" in done.stderr
+
+
 def test_sent_records_are_checked_by_their_predictions_and_labels(folder: Path, records: Path, tmp_path: Path) -> None:
     tasks, _ = find_sets([folder])
     whole = check_records(records, tasks)

@@ -391,9 +391,11 @@ def some_models(methods: Sequence[str]) -> list[bytes]:
         for regression in ("sizemix", "wl-kernel", "size-only"):
             az.GraphRegressor(regression).fit(graphs, np.sqrt(np.arange(24))).save(file)
             saved.append(file.read_bytes())
+        graphs = graphs.with_features(np.arange(2 * len(graphs.degrees)).reshape(-1, 2) % 7)
         for method in methods:
             params = {"epochs": 2, "hidden": 4} if az.METHODS[method].has_epochs else None
-            if az.METHODS[method].compares_environments(az.METHODS[method].default("robust")):
+            row = az.METHODS[method]
+            if "classes" not in row.predicts or row.compares_environments(row.default("robust")):
                 continue
             model = az.GraphClassifier(method, k=3, params=params)
             model.fit(graphs)
@@ -431,7 +433,7 @@ def write_model(models: Sequence[bytes], folder: Path, chance: Random) -> Path:
 
 PROBED = az.GraphSet.from_edges(
     [[(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2)]], colors=[["C", "N", "C"], ["C", "O", "N"]], directed=True,
-    edge_colors=[["a", "b", "c"], ["a", "b"]],
+    edge_colors=[["a", "b", "c"], ["a", "b"]], features=[[[0, 1], [5, 2], [3, 3]], [[6, 0], [1, 1], [2, 9]]],
 )  # fmt: skip
 
 

@@ -170,8 +170,12 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
     graphs = four()
     with pytest.raises(GraphError, match="y has length 3, expected 4"):
         graphs.with_y([1, 2, 3])
-    with pytest.raises(GraphError, match="one label per graph"):
-        graphs.with_y([[1, 2]] * 4)
+    with pytest.raises(GraphError, match="y has length 3, expected 4"):
+        graphs.with_y([[1, 2]] * 3)
+    with pytest.raises(GraphError, match="a row of targets per graph"):
+        replace(graphs.with_y([[1, 2]] * 4), y=np.zeros(4))
+    with pytest.raises(GraphError, match="targets has length 1, expected 2"):
+        replace(graphs.with_y([[1, 2]] * 4), targets=("A",))
     with pytest.raises(GraphError, match="first has dtype int32, expected int64"):
         GraphSet(graphs.first.astype(np.int32), graphs.indptr, graphs.indices)  # type: ignore[arg-type]
     with pytest.raises(GraphError, match="indices has length 3, expected 10"):

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anysize import GraphSet, GraphWarning
-from anysize.graphs.labels import distinct_classes, label_array, labels_of
+from anysize import GraphSet, GraphWarning, count
+from anysize.graphs.labels import distinct_classes, is_table, label_array, labels_of, target_table
 
 GRAPHS = GraphSet.from_edges([[(0, 1)]] * 4)
 
@@ -115,3 +115,64 @@ def test_fractions_are_no_classes() -> None:
     assert distinct_classes(np.array([0.0, 2.0, 0.0])).tolist() == [0, 2]
     with pytest.raises(ValueError, match=r"got 0\.5"):
         distinct_classes(np.array([0.0, 0.5, 1.0]))
+
+
+# ---- several targets -------------------------------------------------------------------------------
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("given", "table", "names"),
+    [
+        ([[1, None], (0, 2.5)], [[1, NAN], [0, 2.5]], ("0", "1")),
+        (np.array([[1, NAN], [0, 1]]), [[1, NAN], [0, 1]], ("0", "1")),
+        ([np.array([True, False]), np.array([False, True])], [[1, 0], [0, 1]], ("0", "1")),
+        (pd.DataFrame({"A": [1, None], "B": pd.array([None, 3], "Int64")}), [[1, NAN], [NAN, 3]], ("A", "B")),
+        ([["x", 1], ["", 0]], [["x", 1], [None, 0]], ("0", "1")),
+        (pd.DataFrame({"A": ["x", None], 7: [0.5, NAN]}), [["x", 0.5], [None, None]], ("A", "7")),
+    ],
+)
+def test_tables_of_targets_have_names_and_gaps(given: Any, table: list[list[Any]], names: tuple[str, ...]) -> None:
+    assert is_table(given)
+    made, told = target_table(given)
+    assert told == names
+    np.testing.assert_array_equal(made, np.array(table, made.dtype))
+    graphs = GRAPHS[:2].with_y(given)
+    assert (graphs.targets, repr(graphs)[-11:]) == (names, ", 2 targets)"[1:])
+    assert graphs.equals(graphs[::-1][::-1])
+    assert not graphs.equals(graphs[::-1])
+    assert not graphs.equals(replace(graphs, targets=("x", "y")))
+    assert (graphs + graphs).targets == names
+    assert GRAPHS.with_y(None)[:2].equals(graphs.with_y(None))
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ([[1, 2], [3]], "rows of different lengths"), ([[1, 2], 3], "rows of different lengths"),
+        ([[1, float("inf")], [1, 2]], "got inf"), ([[1, [2]], [1, 2]], "lists inside of rows"),
+        (pd.DataFrame([[1, 2], [3, 4]], columns=["A", "A"]), "different names of targets; got A, A"),
+    ],
+)  # fmt: skip
+def test_tables_that_are_none_are_refused(given: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        GRAPHS[:2].with_y(given)
+
+
+def test_one_target_is_the_label_of_the_graphs_that_have_it() -> None:
+    graphs = GRAPHS.with_y(pd.DataFrame({"kind": ["a", None, "b", "a"], "size": [0.5, 1, NAN, 2]}))
+    assert graphs.target("kind").equals(GRAPHS[[0, 2, 3]].with_y(["a", "b", "a"]))
+    assert graphs.target("size").equals(GRAPHS[[0, 1, 3]].with_y([0.5, 1, 2]))
+    with pytest.raises(ValueError, match="no target 'sizes': did you mean 'size'"):
+        graphs.target("sizes")
+    with pytest.raises(ValueError, match="one label each"):
+        GRAPHS.target("size")
+    with pytest.raises(ValueError, match="choose one of several targets"):
+        labels_of(graphs)
+    with pytest.raises(ValueError, match="different targets"):
+        graphs + GRAPHS.with_y([0, 1, 0, 1])
+
+
+def test_counts_have_no_tables_of_targets() -> None:
+    assert count(GRAPHS.with_y([[0, 1]] * 4), 3).y is None

@@ -76,3 +76,15 @@ def test_networkx_is_named_if_it_is_missing(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "networkx", None)
     with pytest.raises(ImportError, match="pip install networkx"):
         read_graphs(tmp_path / "g.gml")
+
+
+def test_several_attributes_are_targets(tmp_path: Path) -> None:
+    for number, about in enumerate(({"A": 1, "B": 0.5}, {"B": 1.5}, {"A": 0})):
+        nx.write_graphml(nx.path_graph(3), tmp_path / f"{number}.graphml")
+        graph = nx.path_graph(3)
+        graph.graph.update(about)
+        nx.write_graphml(graph, tmp_path / f"{number}.graphml")
+    graphs = [read_graphs(tmp_path / f"{number}.graphml", y=["B"]) for number in (0, 1)]
+    assert [part.y.tolist() for part in graphs] == [[[0.5]], [[1.5]]]  # type: ignore[union-attr]
+    with pytest.raises(GraphError, match="no graph has the attribute 'B'"):
+        read_graphs(tmp_path / "2.graphml", y=["A", "B"])

@@ -67,3 +67,11 @@ def test_other_keys_are_named_once(tmp_path: Path) -> None:
 def test_broken_lines_are_named(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(GraphError, match=re.escape(message)):
         read_graphs(write(tmp_path, text))
+
+
+def test_several_targets_are_an_object(tmp_path: Path) -> None:
+    lines = ['{"edges": [[0, 1]], "y": {"A": 1, "B": null}}', '{"edges": []}', '{"edges": [[0, 1]], "y": {"B": 0.5}}']
+    (tmp_path / "g.jsonl").write_text("\n".join(lines))
+    graphs = read_graphs(tmp_path / "g.jsonl")
+    assert graphs.targets == ("A", "B")
+    assert str(graphs.y.tolist()) == "[[1.0, nan], [nan, nan], [nan, 0.5]]"  # type: ignore[union-attr]

@@ -89,3 +89,18 @@ def test_a_folder_of_graphs_with_a_table_of_labels_in_it(tmp_path: Path) -> None
     assert ages.y.tolist() == [41.5, 30, 28]  # type: ignore[union-attr]
     with pytest.raises(GraphError, match="if this one holds no graph, move it"):
         read_graphs(tmp_path)
+
+
+def test_several_columns_of_a_table(tmp_path: Path) -> None:
+    for name in "abc":
+        (tmp_path / f"{name}.edges").write_text("0 1\n1 2\n")
+    (tmp_path / "labels.csv").write_text("graph,A,B\nb,1,x\nc,NA,\na,,y\n")
+    with pytest.warns(GraphWarning, match="1 graph without a label in .*: c"):
+        graphs = read_graphs(tmp_path, labels=tmp_path / "labels.csv", y=["A", "B"])
+    assert (graphs.names, graphs.targets) == (("a", "b"), ("A", "B"))
+    assert graphs.y.tolist() == [[None, "y"], [1, "x"]]  # type: ignore[union-attr]
+    with pytest.raises(GraphError, match="no column 'D'"):
+        read_labels(tmp_path / "labels.csv", ("a", "b"), ["A", "D"])
+    (tmp_path / "table.csv").write_text("graph,source,target,A,B\n0,0,1,1,2\n")
+    with pytest.raises(GraphError, match="y takes one column here"):
+        read_graphs(tmp_path / "table.csv", y=["A", "B"])

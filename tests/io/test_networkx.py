@@ -109,7 +109,7 @@ def test_networkx_names_the_item_of_another_type() -> None:
         GraphSet.from_networkx([nx.path_graph(2), 7])
 
 
-@pytest.mark.parametrize("y", [[1], [1, 2, 3], [[1, 2], [2, 1]]])
+@pytest.mark.parametrize("y", [[1], [1, 2, 3], [[1, 2], [2, 1], [1, 1]]])
 def test_labels_are_one_per_graph(y: list[Any]) -> None:
     with pytest.raises(GraphError, match="one label for each of the 2 graphs"):
         GraphSet.from_networkx([nx.path_graph(2), nx.path_graph(2)], y=y)

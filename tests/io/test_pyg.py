@@ -172,3 +172,16 @@ def test_a_classifier_takes_a_loader() -> None:
     loader = DataLoader(graphs.to_pyg(), batch_size=5)
     model = GraphClassifier("topology-only", k=3).fit(loader)
     assert model.predict(loader).tolist() == GraphClassifier("topology-only", k=3).fit(graphs).predict(graphs).tolist()
+
+
+def test_rows_of_targets_with_gaps_there_and_back() -> None:
+    torch = pytest.importorskip("torch")
+    batches = pytest.importorskip("torch_geometric.data").Batch
+    nan = float("nan")
+    rows = [[0.0, nan, 2.0], [nan, 1.0, 0.5]]
+    items = [Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2, y=torch.tensor([row])) for row in rows]
+    graphs = GraphSet.from_pyg(items)
+    assert graphs.targets == ("0", "1", "2")
+    np.testing.assert_array_equal(graphs.y, rows)
+    back = GraphSet.from_pyg(batches.from_data_list(graphs.to_pyg()))
+    assert back.equals(graphs)

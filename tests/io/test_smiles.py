@@ -10,6 +10,7 @@ import pytest
 
 from anysize import GraphError, GraphSet, GraphWarning, count, read_graphs
 from anysize.io.convert import as_graphset
+from anysize.io.rows import read_rows
 
 Chem = pytest.importorskip("rdkit.Chem")
 TABLE = (
@@ -106,7 +107,7 @@ def test_many_rows_are_counted_and_some_named(tmp_path: Path) -> None:
         ("smiles,y\nC,\n", {"smiles": "smiles", "y": "y"}, "none of 1 row has"),
         ("", {"smiles": "smiles"}, "is empty"),
         ("smiles,y\n", {"smiles": "smiles", "y": "y"}, "a header and no rows"),
-        (TABLE, {"smiles": "smiles", "y": ["acid"]}, "y takes the name of one column or attribute; got ['acid']"),
+        (TABLE, {"smiles": "smiles", "y": ["acid", "acid"]}, "y takes different names of columns"),
         (TABLE, {}, "pass smiles='smiles'"),
     ],
 )
@@ -163,3 +164,23 @@ def test_strings_and_other_objects_get_a_hint() -> None:
         count(frame, 3)
     with pytest.raises(GraphError, match="y takes the name of one column"):
         read_graphs(frame, smiles="smiles", y=frame["acid"])
+
+
+SEVERAL = "smiles,A,B,C\nCCO,1,,x\nxyz,0,1,y\nCC,,NA,\nCCN,0,0.5,y\nCCC,,2,\n"
+
+
+def test_several_columns_of_targets_with_gaps(tmp_path: Path) -> None:
+    path = write(tmp_path, SEVERAL)
+    with pytest.warns(GraphWarning) as told:
+        graphs = read_graphs(path, smiles="smiles", y=["B", "A"])
+    assert ["line 3" in str(each.message) or "line 4" in str(each.message) for each in told] == [True, True]
+    assert "any label in the columns B, A: line 4" in str(told[1].message)
+    assert (graphs.names, graphs.targets) == (("CCO", "CCN", "CCC"), ("B", "A"))
+    assert str(graphs.y.tolist()) == "[[nan, 1.0], [0.5, 0.0], [2.0, nan]]"  # type: ignore[union-attr]
+    with pytest.warns(GraphWarning):
+        graphs = read_graphs(path, smiles="smiles", y=["A", "C"])
+    assert graphs.y.tolist() == [[1, "x"], [0, "y"]]  # type: ignore[union-attr]
+    with pytest.raises(GraphError, match="there is no column 'D'; the columns are smiles, A, B, C"):
+        read_graphs(path, smiles="smiles", y=["A", "D"])
+    rows = read_rows(path, smiles="smiles", y=["A"])
+    assert (rows.targets, rows.labels) == (("A",), [(1,), ("0",), (None,), (0,), (None,)])

@@ -55,8 +55,9 @@ def test_graphs_refined_by_a_deeper_kernel_have_the_same_features(iterations: in
         np.testing.assert_array_equal(found.toarray(), expected.toarray())
     np.testing.assert_array_equal(shared.transform(test).toarray(), alone.transform(test).toarray())
     np.testing.assert_array_equal(shared.offsets_, alone.offsets_)
-    with pytest.raises(ValueError, match="3 iterations"):  # of another kernel, if an equal one
-        alone.transform(refined)
+    np.testing.assert_array_equal(alone.transform(refined).toarray(), alone.transform(test).toarray())  # an equal one
+    with pytest.raises(ValueError, match="3 iterations"):  # of a kernel of other graphs
+        WLKernel(iterations + 1).fit(test).transform(refined)
     with pytest.raises(ValueError, match="3 iterations"):
         WLKernel(4).fit(refined)
 

@@ -12,11 +12,11 @@ from anysize._errors import RecordWarning
 from anysize.evaluation.intervals import interval
 from anysize.evaluation.records import Outcome, Scores, decode
 from anysize.evaluation.render import own_text
-from anysize.evaluation.tables import FALLBACK_MARK, Cell, ScoreSummary, Ties, format_score
+from anysize.evaluation.tables import FALLBACK_MARK, Cell, Column, Row, ScoreSummary, Table, Ties, format_score
 from anysize.methods.catalog import METHODS
 from anysize.paper.layout import TABLES
 from anysize.paper.published import published
-from anysize.paper.tables import best_places, build_table, paper_grid_size, rows_that_ran
+from anysize.paper.tables import best_places, build_table, lead_notes, paper_grid_size, rows_that_ran
 from anysize.paper.tasks import TASKS
 
 ROWS = [
@@ -401,3 +401,20 @@ def test_every_task_of_a_table_has_its_metric():
     for entry in TABLES.values():
         for task in entry.tasks:
             assert TASKS[task.name].metric == entry.metric
+
+
+def test_notes_say_where_a_trivial_baseline_is_as_good_and_where_the_next_row_is_near() -> None:
+    columns = tuple(Column(name, name, "published", "test") for name in ("clear", "near", "beaten"))
+
+    def row(name: str, *means: float, is_baseline: bool = False) -> Row:
+        cells = tuple(Cell("run", ScoreSummary(mean, 0.05, 3)) for mean in means)
+        return Row(name, "paper", name, is_baseline, cells)
+
+    rows = (
+        row("gin-sum", 0.9, 0.9, 0.9), row("gcn-sum", 0.7, 0.88, 0.7), row("gamma-gin-free", 1, 1, 1, is_baseline=True),
+        row("topology-only", 0.5, 0.5, 0.91, is_baseline=True),
+    )  # fmt: skip
+    beaten, near = lead_notes(Table("title", "accuracy", "paper", columns, rows, (), ()))
+    assert beaten == "No method beats a trivial baseline: topology-only (0.91) on beaten."
+    assert "in 1 of 3 test columns" in near
+    assert lead_notes(Table("title", "accuracy", "paper", columns[:1], rows[:2], (), ())) == []

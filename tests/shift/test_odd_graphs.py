@@ -1,8 +1,9 @@
-"""Degenerate graphs: the diagnosis returns finite numbers, without a warning."""
+"""Degenerate graphs: the diagnosis returns finite numbers, with a warning of complete graphs alone."""
 
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 
 import networkx as nx
 import numpy as np
@@ -50,8 +51,10 @@ ODD = {
 @pytest.mark.parametrize("name", ODD)
 def test_odd_graphs_are_answered(name: str, k: int) -> None:
     train, new = ODD[name]
+    noticed = pytest.warns(az.GraphWarning, match="are complete") if name == "all edges" else nullcontext()
     for y in (None, np.arange(len(train)) % 2):
-        found = az.diagnose(train, new, k, y)
+        with noticed:
+            found = az.diagnose(train, new, k, y)
         json.dumps(found.to_json(), allow_nan=False)
         assert str(found)
         assert found.to_html().endswith("</html>\n")
@@ -76,3 +79,16 @@ def test_palettes_without_overlap_are_noticed() -> None:
     assert colors.unseen == ("c", "d")
     assert colors.unseen_share == 1.0
     assert colors.missing == ("a", "b")
+
+
+def test_no_set_is_called_dense_and_sparse() -> None:
+    """Hubs, 12 to 24 vertices: an edge density above .15, and edges that grow as n."""
+
+    def hubs(smallest: int, largest: int, seed: int) -> az.GraphSet:
+        sizes = np.random.default_rng(seed).integers(smallest, largest + 1, 30).tolist()
+        made = [nx.barabasi_albert_graph(n, 4 + i % 2, seed=1000 * seed + i) for i, n in enumerate(sizes)]
+        return az.GraphSet.from_networkx(made, y=np.arange(30) % 2)
+
+    report = az.diagnose(hubs(12, 24, 1), hubs(40, 48, 2), k=3)
+    assert report.check.edges_grow_slowly
+    assert report.findings.sparsity.kind != "dense"

@@ -12,6 +12,7 @@ import typer
 
 from anysize.cli.input import ColorsOption, Reading, read_input, with_reading_options, with_trained_color
 from anysize.cli.shared import FIGURES, check_out, console, errors, handle_errors, note
+from anysize.graphs.labels import target_position
 
 if TYPE_CHECKING:
     from anysize.estimators.classifier import GraphClassifier
@@ -33,6 +34,7 @@ def explain(
     ],
     graphs: Annotated[Path, typer.Argument(help="Graphs to explain, such as the training graphs or new ones.")],
     reading: Reading,
+    target: Annotated[str | None, typer.Option(help="One of several targets that the model predicts.")] = None,
     graph: Annotated[str | None, typer.Option(help="One of the graphs: its name, or its number from 0.")] = None,
     reference: Annotated[Path | None, typer.Option(help="Graphs to compare with, such as the training graphs.")] = None,
     out: Annotated[Path | None, typer.Option(help="Draw one graph: .png, .svg or .pdf.")] = None,
@@ -49,6 +51,10 @@ def explain(
         classifier = load_model(model)
         if isinstance(classifier, GraphRegressor):
             raise ValueError(f"anysize explain takes a model of classes; {model} predicts numbers.")
+        if classifier.targets_ and target is None:
+            raise ValueError(f"{model} predicts several targets; add --target {classifier.targets_[0]}.")
+        if target is not None:
+            classifier = classifier.models_[classifier.targets_[target_position(classifier.targets_, target)]]
         check_has_explanations(classifier.ensemble_)
 
         def read(file: Path) -> GraphSet:

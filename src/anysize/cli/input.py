@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from anysize.cli.shared import split_names
+from anysize.graphs.labels import target_position
 from anysize.io.smiles import SMILES_ENDINGS
 
 if TYPE_CHECKING:
@@ -25,7 +27,11 @@ Reading: TypeAlias = dict[str, Any]  # options of `read_graphs` that the user ga
 ColorsOption = Annotated[bool, typer.Option("--colors/--no-colors", help="Use vertex colors.")]
 TargetOption = Annotated[
     str | None,
-    typer.Option("--target", metavar="COLUMN", help="Predict a number: the column or attribute that holds it."),
+    typer.Option(
+        "--target",
+        metavar="COLUMN",
+        help="Predict a number: the column or attribute that holds it; several as A,B,C.",
+    ),
 ]
 READING: dict[str, Any] = {  # the options of `read_graphs`
     "labels": Annotated[
@@ -41,7 +47,12 @@ READING: dict[str, Any] = {  # the options of `read_graphs`
         typer.Option("--smiles", metavar="COLUMN", help="Read molecules: the column of a table with SMILES."),
     ],
     "y": Annotated[
-        str | None, typer.Option("--y", metavar="COLUMN", help="The column of a table with the label of each graph.")
+        str | None,
+        typer.Option(
+            "--y",
+            metavar="COLUMN",
+            help="The column of a table with the label of each graph; several targets as A,B,C.",
+        ),
     ],
     "color": Annotated[
         str | None,
@@ -92,6 +103,7 @@ def with_reading_options(*left_out: str) -> Callable[[Callable[..., None]], Call
         @wraps(command)
         def call(**arguments: Any) -> None:
             given = {name: value for name in names if (value := arguments.pop(name)) not in (None, [])}
+            given |= {"y": column_names(given["y"])} if "y" in given else {}
             command(**arguments, reading=given)
 
         parameters: list[inspect.Parameter] = []
@@ -103,6 +115,16 @@ def with_reading_options(*left_out: str) -> Callable[[Callable[..., None]], Call
         return call
 
     return decorate
+
+
+def column_names(text: str) -> str | list[str]:
+    """The name of a column, or several names with commas between them.
+
+    >>> column_names("A"), column_names("A, B")
+    ('A', ['A', 'B'])
+    """
+    names = split_names(text) or []
+    return names if len(names) > 1 else text
 
 
 def read_input(file: Path, reading: Reading, colors: bool = True) -> GraphSet:
@@ -127,7 +149,7 @@ def with_target(reading: Reading, target: str | None) -> Reading:
         return reading
     if "y" in reading:
         raise ValueError("--y is for classes and --target for a number to predict; pass one of them.")
-    return {**reading, "y": target}
+    return {**reading, "y": column_names(target)}
 
 
 def read_new(
@@ -146,6 +168,8 @@ def read_new(
     if files and len(words) > 1:
         raise ValueError(f"predict takes one file or folder, or SMILES; got {len(words)} arguments with {files[0]}.")
     options = dict(reading)
+    if "y" in options:
+        options["y"] = _label_columns(options["y"], model)
     labels = options.get("labels")
     column = options.pop("y", None) if labels is not None else None
     if files:
@@ -155,8 +179,21 @@ def read_new(
     else:
         rows = _read_words(words, model, options)
     if labels is not None:
-        rows = replace(rows, labels=read_labels(labels, rows.names, column))
+        rows = replace(
+            rows, labels=read_labels(labels, rows.names, column), targets=column or () if model.targets_ else ()
+        )
     return rows if colors else replace(rows, graphs=rows.graphs.without_colors())
+
+
+def _label_columns(y: str | list[str], model: GraphClassifier | GraphRegressor) -> str | list[str]:
+    """The column with labels of a model of one target, or those with some of its several targets."""
+    if not model.targets_ and not isinstance(y, str):
+        raise ValueError(f"--y takes one column: the model predicts one target; got {', '.join(y)}.")
+    names = [y] if isinstance(y, str) else y
+    if model.targets_:
+        for name in names:
+            target_position(model.targets_, name)
+    return names if model.targets_ else y
 
 
 def _read_standard_input(model: GraphClassifier | GraphRegressor, options: Reading) -> GraphRows:
@@ -200,7 +237,7 @@ def with_trained_color(reading: Reading, model: GraphClassifier | GraphRegressor
         return reading
     color = model.color
     if file is None or "smiles" in reading or file.name.removesuffix(".gz").endswith(SMILES_ENDINGS):
-        palette = model.ensemble_.palette
+        palette = next(iter(model.models_.values()), model).ensemble_.palette
         color = color or ("element" if palette and are_elements(palette) else None)
     elif not has_named_colors(file):
         return reading

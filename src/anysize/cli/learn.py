@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from enum import StrEnum
 from json import dumps
@@ -39,13 +40,15 @@ from anysize.cli.shared import (
     note,
     parse_settings,
     parse_sizes,
+    score_table,
 )
 from anysize.methods import defaults
-from anysize.metrics import METRIC_NAMES
+from anysize.metrics import METRIC_NAMES, METRICS_OF
 
 if TYPE_CHECKING:
     from anysize._typing import FloatArray
     from anysize.estimators.classifier import GraphClassifier
+    from anysize.estimators.forecast import Forecast
     from anysize.estimators.regressor import GraphRegressor
     from anysize.graphs.graphset import GraphSet
     from anysize.io.rows import GraphRows
@@ -126,10 +129,20 @@ def fit(
         graphs = read_labeled(train, with_target(reading, target), colors)
         began = time.perf_counter()
         model.set_params(verbose=1).fit(graphs)
-        facts = _facts(model, graphs, time.perf_counter() - began) | {"target": target, "out": str(out)}
+        seconds = time.perf_counter() - began
+        if model.targets_:
+            facts = {
+                "targets": {name: _facts(each, graphs.target(name), seconds) for name, each in model.models_.items()},
+                "seconds": round(seconds, 3),
+            }  # fmt: skip
+        else:
+            facts = _facts(model, graphs, seconds)
+        facts |= {"target": target, "out": str(out)}
         model.set_params(verbose=0).save(out)
         if json:
             print(dumps(facts))
+        elif model.targets_:
+            _show_targets(facts, model, len(graphs))
         else:
             _show(facts, model, graphs)
 
@@ -149,9 +162,10 @@ def predict(
 ) -> None:
     """Predict graphs: one line of CSV per graph or row of a table, with its class and the probability of every class.
 
-    Models of numbers give the number. Other columns of a table are kept, and rows that cannot be read have a reason
-    instead of a prediction. Of several models (--n-models), the standard deviation of the probability of the class is
-    told. Scores are printed as well if classes or numbers are known: from the file, --labels or --y.
+    Models of numbers give the number, and models of several targets all of this for each target. Other columns of a
+    table are kept, and rows that cannot be read have a reason instead of a prediction. Of several models (--n-models),
+    the standard deviation of the probability of the class is told. Scores are printed as well if classes or numbers are
+    known: from the file, --labels or --y.
     """
     # Patterns are counted once for predictions and for the forecast, also without --cache.
     with handle_errors(), TemporaryDirectory(prefix="anysize-", ignore_cleanup_errors=True) as folder:
@@ -162,32 +176,44 @@ def predict(
         rows = read_new(new, estimator, reading, colors)
         estimator.set_params(cache=cache or folder, verbose=1)
         about: dict[str, Any] = {"model": str(model)}
+        models = estimator.models_ or {"": estimator}
         if isinstance(estimator, GraphRegressor):
-            by_model = estimator.predict(rows.graphs, per_model=True)
-            predicted = by_model.mean(axis=0)
-            columns = [PredictionColumn("prediction", predicted.tolist(), ("prediction",))]
-            spread = by_model.std(axis=0)
+            numbers = estimator.predict(rows.graphs, per_model=True)
+            tables = {"": numbers[:, :, None]} if not estimator.targets_ else {
+                name: numbers[:, :, [column]] for column, name in enumerate(models)
+            }  # fmt: skip
         else:
-            from anysize.estimators.classifier import warn_of_one_class
-
-            by_class = estimator.predict_proba(rows.graphs, per_model=True)
-            predicted, classes = by_class.mean(axis=0), estimator.classes_.tolist()
-            likely = predicted.argmax(axis=1)
-            warn_of_one_class(likely, estimator.classes_, estimator.ensemble_)
-            columns = [PredictionColumn("class", estimator.classes_[likely].tolist(), ("class",))]
-            columns += [
-                PredictionColumn(f"probability of {name}", values, ("probabilities", str(name)))
-                for name, values in zip(classes, predicted.T.tolist(), strict=True)
-            ]
-            by_model, spread = by_class, by_class[:, range(len(likely)), likely].std(axis=0)
-            about["classes"] = classes
-        if len(by_model) > 1:
-            column = PredictionColumn("standard deviation over models", spread.tolist(), ("standard_deviation",))
-            columns.append(column)
+            chances = estimator.predict_proba(rows.graphs, per_model=True)
+            tables = dict(zip(models, chances if estimator.targets_ else [chances], strict=True))
+            classes = {name: each.classes_.tolist() for name, each in models.items()}
+            about |= {"targets": classes} if estimator.targets_ else {"classes": classes[""]}
+        columns = [
+            column for name, table in tables.items() for column in _prediction_columns(models[name], table, name)
+        ]
         PredictionTable(rows, columns).write(out, format, about)
-        if not isinstance(estimator, GraphRegressor) and estimator.verdict_.held_out and len(rows.graphs):
-            errors.print(f"{estimator.forecast(rows.graphs)}", highlight=False, soft_wrap=True)
-        _show_score(estimator, rows, predicted)
+        _show_scores(estimator, rows, {name: table.mean(axis=0) for name, table in tables.items()})
+
+
+def _prediction_columns(
+    model: GraphClassifier | GraphRegressor, by_model: FloatArray, target: str
+) -> Iterator[PredictionColumn]:
+    """What is told of each graph about one target: its class with probabilities, or a number."""
+    of, inside = (f"{target}: ", (target,)) if target else ("", ())
+    predicted = by_model.mean(axis=0)
+    if model.predicts == "numbers":
+        yield PredictionColumn(f"{of}prediction", predicted[:, 0].tolist(), (*inside, "prediction"))
+        spread = by_model.std(axis=0)[:, 0]
+    else:
+        from anysize.estimators.classifier import warn_of_one_class
+
+        likely = predicted.argmax(axis=1)
+        warn_of_one_class(likely, model.classes_, model.ensemble_, target)
+        yield PredictionColumn(f"{of}class", model.classes_[likely].tolist(), (*inside, "class"))
+        for name, values in zip(model.classes_.tolist(), predicted.T.tolist(), strict=True):
+            yield PredictionColumn(f"{of}probability of {name}", values, (*inside, "probabilities", str(name)))
+        spread = by_model[:, range(len(likely)), likely].std(axis=0)
+    if len(by_model) > 1:
+        yield PredictionColumn(f"{of}standard deviation over models", spread.tolist(), (*inside, "standard_deviation"))
 
 
 def methods(json: JsonOption = False) -> None:
@@ -280,9 +306,35 @@ def _show(facts: dict[str, Any], model: GraphClassifier | GraphRegressor, graphs
         others = ", ".join(f"{name} {score:{digits}}" for name, score in scores.scores.items() if name != "model")
         held_title = title if numbers else METRIC_NAMES["balanced_accuracy"]
         lines.append(f"held out, {scores.protocol}: {held_title}  {told}  ({scores.graphs} training graphs: {others})")
+    if model.bins_ is not None:
+        lines.append(model.bins_.sentence)
     patterns = () if model.predicts == "numbers" else _class_patterns(model, graphs)
     for line in (*lines, *patterns):
         console.print(line, soft_wrap=True)
+    errors.print(f"Wrote {facts['out']}.")
+
+
+def _show_targets(facts: dict[str, Any], model: GraphClassifier | GraphRegressor, graphs: int) -> None:
+    """A table with a row for every target, and their means."""
+    by_target: dict[str, dict[str, Any]] = facts["targets"]
+    first = next(iter(by_target.values()))
+    numbers = first["classes"] is None
+    console.print(
+        f"{first['method']}, {first['recipe']} recipe: {plural(len(first['seeds']), 'model')} of each of "
+        f"{len(by_target)} targets trained on {graphs} graphs in {facts['seconds']:.1f} s",
+        soft_wrap=True,
+    )
+    protocols = list(dict.fromkeys(held["protocol"] for each in by_target.values() for held in each["held_out"]))
+    metrics = ["rmse", "rank_correlation"] if numbers else ["balanced_accuracy", "roc_auc"]
+    columns = [(protocol, metric) for protocol in protocols for metric in metrics]
+    rows: dict[str, list[float | None]] = {}
+    for name, each in by_target.items():
+        held_out = {held["protocol"]: held["metrics"] for held in each["held_out"]}
+        known = each["graphs"] + each["validation_graphs"]
+        rows[name] = [known, each["train"], *(held_out.get(protocol, {}).get(name) for protocol, name in columns)]
+    headings = ["graphs", f"training {METRIC_NAMES[first['metric']]}"]
+    headings += [f"{protocol}: {METRIC_NAMES[metric]}" for protocol, metric in columns]
+    console.print(score_table("target", headings, rows))
     errors.print(f"Wrote {facts['out']}.")
 
 
@@ -309,37 +361,81 @@ def _class_patterns(model: GraphClassifier, graphs: GraphSet) -> Iterator[str]:
 # ---- predict ---------------------------------------------------------------------------------------
 
 
-def _show_score(model: GraphClassifier | GraphRegressor, rows: GraphRows, outputs: FloatArray) -> None:
-    """The scores on graphs with labels, if there are any that the model can predict."""
+def _show_scores(model: GraphClassifier | GraphRegressor, rows: GraphRows, outputs: Mapping[str, FloatArray]) -> None:
+    """The forecast, and the scores on graphs with labels, if there are any that the model can predict."""
+    forecasts: dict[str, Forecast] = {}
+    if model.predicts == "classes" and len(rows.graphs):
+        with suppress(ValueError):  # a model without held-out scores has no forecast
+            made = model.forecast(rows.graphs)
+            forecasts = made if model.targets_ else {"": made}
+    scores: dict[str, tuple[int, dict[str, float]]] = {}
+    for name, each in (model.models_ or {"": model}).items():
+        if rows.labels is None or (name and name not in rows.targets):
+            continue
+        at = list(rows.targets).index(name) if name else None
+        labels = [None if row is None else row if at is None else row[at] for row in rows.labels]
+        read = [labels[position] for position in rows.read]
+        known = [number for number, label in enumerate(read) if label is not None]
+        if not known:
+            continue
+        try:
+            scores[name] = len(known), _scores(each, [read[number] for number in known], outputs[name][known])
+        except ValueError as error:
+            note(f"no score{f' of {name}' if name else ''}: {error}.")
+    if model.targets_:
+        wanted = (
+            METRICS_OF["numbers"] if model.predicts == "numbers" else (model.metric, "balanced_accuracy", "roc_auc")
+        )
+        _show_scores_by_target(forecasts, scores, tuple(dict.fromkeys(wanted)))
+        return
+    for forecast in forecasts.values():
+        errors.print(f"{forecast}", highlight=False, soft_wrap=True)
+    for graphs, values in scores.values():
+        if model.predicts == "numbers":
+            told = ", ".join(f"{METRIC_NAMES[name]} {value:.3f}" for name, value in values.items())
+            errors.print(f"On these {graphs} labeled graphs: {told}", highlight=False, soft_wrap=True)
+            continue
+        beside = ""
+        if model.metric == "accuracy":  # high where one class is common
+            common = f"always the most common class: {values['common']:.3f}"
+            beside = f" (balanced {values['balanced_accuracy']:.3f}; {common})"
+        if "roc_auc" in values:
+            beside += f", ROC-AUC {values['roc_auc']:.3f}"
+        told = f"{METRIC_NAMES[model.metric]} on these {graphs} labeled graphs: {values[model.metric]:.3f}{beside}"
+        errors.print(told, highlight=False, soft_wrap=True)
+
+
+def _scores(model: GraphClassifier | GraphRegressor, labels: list[Any], outputs: FloatArray) -> dict[str, float]:
+    """All metrics, and of classes the share of the most common one; an error for labels that training did not have."""
     import numpy as np
 
-    from anysize.metrics import regression_metrics, roc_auc, score
+    from anysize.metrics import all_metrics
 
-    labeled = [] if rows.labels is None else [rows.labels[position] for position in rows.read]
-    known = [number for number, label in enumerate(labeled) if label is not None]
-    if not known:
-        return
-    labels = [labeled[number] for number in known]
     if model.predicts == "numbers":
         if text := [label for label in labels if isinstance(label, str)]:
-            note(f"no score: these graphs have the label {text[0]!r}, and the model predicts numbers.")
-            return
-        scores = regression_metrics(labels, outputs[known])
-        told = ", ".join(f"{METRIC_NAMES[name]} {value:.3f}" for name, value in scores.items())
-        errors.print(f"On these {len(known)} labeled graphs: {told}", highlight=False, soft_wrap=True)
-        return
+            raise ValueError(f"these graphs have the label {text[0]!r}, and the model predicts numbers")
+        return all_metrics(np.array(labels, np.float64), outputs)
     classes = model.classes_.tolist()
     if unknown := sorted(set(labels) - set(classes), key=str):
-        note(f"no score: these graphs have the class {unknown[0]!r}, which no training graph had.")
-        return
-    y, chances = np.array([classes.index(label) for label in labels]), outputs[known]
-    predicted = chances.argmax(axis=1)
-    value, area, beside = score(model.metric, y, predicted), roc_auc(y, chances), ""
-    if model.metric == "accuracy":  # high where one class is common
-        common = float(np.bincount(y).max()) / len(y)
-        balanced = score("balanced_accuracy", y, predicted)
-        beside = f" (balanced {balanced:.3f}; always the most common class: {common:.3f})"
-    if area is not None:
-        beside += f", ROC-AUC {area:.3f}"
-    told = f"{METRIC_NAMES[model.metric]} on these {len(known)} labeled graphs: {value:.3f}{beside}"
-    errors.print(told, highlight=False, soft_wrap=True)
+        raise ValueError(f"these graphs have the class {unknown[0]!r}, which no training graph had")
+    y = np.array([classes.index(label) for label in labels])
+    return {**all_metrics(y, outputs), "common": float(np.bincount(y).max()) / len(y)}
+
+
+def _show_scores_by_target(
+    forecasts: Mapping[str, Forecast], scores: Mapping[str, tuple[int, Mapping[str, float]]], metrics: Sequence[str]
+) -> None:
+    """A table with a row for every target and their means: the scores to expect, and those on labeled graphs."""
+    names = list(dict.fromkeys((*forecasts, *scores)))
+    rows: dict[str, list[float | None]] = {}
+    for name in names:
+        expected: list[float | None] = [None, None]
+        if name in forecasts:
+            area = forecasts[name].auc
+            expected = [forecasts[name].balanced_accuracy.expected, None if area is None else area.expected]
+        graphs, values = scores.get(name, (0, {}))
+        rows[name] = [*(expected if forecasts else []), *([graphs] if scores else []), *map(values.get, metrics)]
+    headings = ["balanced accuracy, expected", "ROC-AUC, expected"] if forecasts else []
+    headings += ["labeled graphs", *(METRIC_NAMES[name] for name in metrics)] if scores else []
+    if rows:
+        errors.print(score_table("target", headings, rows))

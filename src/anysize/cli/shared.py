@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from enum import StrEnum
 from functools import partial
@@ -172,6 +172,25 @@ def late_progress(step: str) -> Iterator[Progress]:
     """Show the progress of work with one step; the yielded function takes the share that is done."""
     with progress_bars() as progress:
         yield partial(progress, step)
+
+
+def score_table(first: str, headings: Sequence[str], rows: Mapping[str, Sequence[float | None]]) -> RenderableType:
+    """A table of scores, and of numbers of graphs, with the means of the columns of scores as its last row."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE, header_style="bold")
+    table.add_column(first, no_wrap=True)
+    for heading in headings:
+        table.add_column(heading, justify="right", overflow="fold")
+    means: list[float | None] = []
+    for column in zip(*rows.values(), strict=True):
+        scores = [value for value in column if value is not None and not isinstance(value, int)]
+        means.append(sum(scores) / len(scores) if scores else None)
+    for name, values in {**rows, "mean": means}.items():
+        cells = ("" if value is None else f"{value}" if isinstance(value, int) else f"{value:.3f}" for value in values)
+        table.add_row(name, *cells, end_section=name == list(rows)[-1])
+    return table
 
 
 def check_out(

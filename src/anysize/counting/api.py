@@ -86,6 +86,7 @@ def count(
         {'claw': 0, '4-path': 2, 'paw': 2, '4-cycle': 1, 'diamond': 0, '4-clique': 0}
     """
     graphset = as_graphset(graphs, color=color)
+    graphset = graphset.with_y(None) if graphset.targets else graphset  # a table of counts has one label per graph
     if not colors:
         graphset = graphset.without_colors()
     sizes = list_sizes(k)

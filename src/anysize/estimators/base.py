@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import time
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,7 @@ from anysize._errors import GraphWarning, ModelWarning, warn_user
 from anysize._log import log
 from anysize._progress import ProgressFunction, progress_bars
 from anysize._sklearn import BaseEstimator, check_is_fitted
+from anysize._text import plural
 from anysize._typing import FloatArray, IntArray, PathLike, TargetKind
 from anysize.causal.graphon_check import check_graphon
 from anysize.estimators.ensemble import (
@@ -34,19 +35,87 @@ from anysize.estimators.ensemble import (
 )
 from anysize.estimators.held_out import HeldOutScores, held_out_scores
 from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector
-from anysize.estimators.verdict import Verdict, judge
+from anysize.estimators.verdict import judge
+from anysize.graphs.colors import ColorName
+from anysize.graphs.edge_types import EdgeType
 from anysize.graphs.graphset import GraphSet
-from anysize.graphs.labels import Labels, labels_of, training_weights
+from anysize.graphs.labels import (
+    Labels,
+    checked_weights,
+    known_targets,
+    label_array,
+    labels_or_targets,
+    target_position,
+    training_weights,
+)
 from anysize.methods.catalog import find_method, unused_by
 from anysize.methods.configuration import number, resolve_configuration, weight, whole_number
-from anysize.methods.method import Examples, Method, RecipeName, Run, Sizes, TrainingData
+from anysize.methods.method import Examples, Method, RecipeName, Run, Sizes, TrainingData, learn_bins
 from anysize.patterns.pattern import pattern_sizes
 from anysize.splits import VALIDATION_SHARE, hold_out_by_class, median_cut
 from anysize.training.device import resolve_device
 from anysize.training.settings import Recipe
 
+if TYPE_CHECKING:
+    from anysize.kernels.vertex_bins import VertexBins
+
 Environments = Literal["median", "size"] | ArrayLike
 EPOCH_METRICS: Mapping[TargetKind, tuple[str, ...]] = {"classes": ("accuracy", "mcc"), "numbers": ("rmse",)}
+
+
+@dataclass(frozen=True, eq=False)
+class _Validation:
+    """Validation graphs, with one label each or a table of targets."""
+
+    examples: Examples
+    labels: Labels
+    targets: tuple[str, ...]
+
+    def of(self, target: str, encode: Callable[[Labels], IntArray | FloatArray]) -> Examples:
+        """Those that have a target, or all where there is one label per graph."""
+        if bool(self.targets) != bool(target):
+            raise ValueError("validation graphs need the targets of the training graphs: several in a table, or one")
+        if not target:
+            return replace(self.examples, y=encode(self.labels))
+        rows, labels = known_targets(self.labels, target_position(self.targets, target))
+        if not len(rows):
+            raise ValueError("no validation graph has it")
+        return replace(self.examples.rows(rows), y=encode(labels))
+
+
+@dataclass(frozen=True, eq=False)
+class _Training:
+    """Training graphs as input of a method: what several targets share.
+
+    ``present``: positions of the graphs among those that were passed to `fit`.
+    """
+
+    method: Method
+    k: Sizes
+    palette: tuple[ColorName, ...] | None
+    edge_types: tuple[EdgeType, ...] | None
+    bins: VertexBins | None
+    source: GraphsOrCounts
+    examples: Examples
+    environments: Any
+    present: IntArray
+    validation: _Validation | None
+    progress: ProgressFunction
+    _novelty: dict[bool, NoveltyDetector] = field(default_factory=dict)
+
+    @property
+    def is_colored(self) -> bool:
+        """Whether the method gets graphs with colors."""
+        return self.palette is not None or self.bins is not None
+
+    def novelty(self, uses_counts: bool, cache: PathLike | None) -> NoveltyDetector:
+        """What new graphs are compared with: all training graphs, whatever their targets."""
+        if uses_counts not in self._novelty:
+            table = self.method.counts(self.examples, self.k, cache) if uses_counts else None
+            self._novelty[uses_counts] = NoveltyDetector.of(
+                self.examples.source, table, self.method.colors, self.edge_types
+            )
+        return self._novelty[uses_counts]
 
 
 class GraphEstimator(BaseEstimator):
@@ -67,9 +136,11 @@ class GraphEstimator(BaseEstimator):
     verbose: int
     params: Mapping[str, Any] | None
 
-    classes_: Labels  # of classifiers
+    classes_: Any  # of classifiers
+    targets_: tuple[str, ...]
+    models_: dict[str, Any]
     ensemble_: Ensemble
-    verdict_: Verdict
+    verdict_: Any
     held_out_: IntArray
     epochs_: IntArray
     curves_: dict[str, FloatArray]
@@ -90,13 +161,17 @@ class GraphEstimator(BaseEstimator):
     def _class_weights(self, train: Examples, given: Examples | None = None) -> FloatArray | None:
         """The weight of every class in the loss; None for equal weights. ``given``: validation graphs, if any."""
 
+    @abstractmethod
+    def predict(self, graphs: Any) -> Any:
+        """One prediction per graph; of several targets (graphs, targets)."""
+
     # ---- training --------------------------------------------------------------------------------
 
     def _fit(
         self, graphs: Any, y: ArrayLike | None, validation: Any, environments: Environments,
         sample_weight: ArrayLike | None,
     ) -> None:  # fmt: skip
-        """Train the models and judge them."""
+        """Train the models and judge them: of one target, or of each of several on the graphs that have it."""
         source = as_graphs_or_counts(graphs, self.color)
         method, k, palette = find_method(self.method, self.predicts), pattern_sizes(self.k), palette_of(source)
         if isinstance(self.params, Mapping) and "k" in self.params:
@@ -104,76 +179,125 @@ class GraphEstimator(BaseEstimator):
         warn_of_identifiers(source)
         if not len(source):
             raise ValueError("expected training graphs; got none")
-        labels, environments = labels_of(source, y), _environment_values(source, environments)
-        present, graph_weights = training_weights(sample_weight, len(source))
+        labels, targets = labels_or_targets(source, y)
+        environments = _environment_values(source, environments)
+        present, weights = training_weights(sample_weight, len(source))
         if len(present) < len(source):
             source, labels = source[present], labels[present]
             environments = environments[present] if isinstance(environments, np.ndarray) else environments
-        codes = self._encode(labels, learn=True)
+        if not targets:
+            labels = self._encode(labels, learn=True)
+        warn_of_complete_graphs(source)
+        check_table(source, method, k)
+        if isinstance(source, GraphSet) and not method.is_baseline and (sentence := unused_by(method, source)):
+            warn_user(sentence, GraphWarning)
+        source = source.with_y(None) if isinstance(source, GraphSet) else source
+        with progress_bars(bool(self.verbose)) as progress:
+            types = edge_types_of(source, method)
+            bins = learn_bins(source, method) if isinstance(source, GraphSet) else None
+            given = self._given_validation(validation, method, k, palette, types, bins, progress)
+            examples = as_examples(source, method, k, palette, types, self.cache, progress, bins)
+            examples = replace(examples, weights=weights)
+            training = _Training(
+                method, k, palette, types, bins, source, examples, environments, present, given, progress
+            )
+            self.targets_, self.models_ = (), {}
+            if targets:
+                self._learn_targets(training, labels, targets)
+            else:
+                self._learn(training, labels, np.arange(len(labels)))
+
+    def _learn_targets(self, training: _Training, table: Labels, targets: Sequence[str]) -> None:
+        """Fit one estimator for each target; what cannot be learned is left out with a warning."""
+        from sklearn.base import clone
+
+        learned, left_out = {}, []
+        for column, name in enumerate(targets):
+            rows, labels = known_targets(table, column)
+            if len(classes := np.unique(labels)) < 2:
+                has = "is not known of any graph" if not len(rows) else f"is {classes.tolist()[0]!r} in all graphs"
+                left_out.append(f"{name!r} {has}")
+                continue
+            model = clone(self)
+            try:
+                model._learn(training, model._encode(labels, learn=True), rows, name)
+            except ValueError as error:
+                raise ValueError(f"target {name!r}: {error}") from error
+            learned[name] = model
+        if left_out:
+            sentence = f"there is nothing to learn about {plural(len(left_out), 'target')}: {'; '.join(left_out)}"
+            if not learned:
+                raise ValueError(sentence)
+            warn_user(f"{sentence}. Left out.", ModelWarning)
+        self.models_, self.targets_ = learned, tuple(learned)
+        self.verdict_ = {name: model.verdict_ for name, model in learned.items()}
+        if self.predicts == "classes":
+            self.classes_ = [model.classes_ for model in learned.values()]
+
+    def _learn(self, training: _Training, codes: IntArray | FloatArray, rows: IntArray, target: str = "") -> None:
+        """Train and judge models of one target, known of the training graphs in these rows."""
+        method, k, progress = training.method, training.k, training.progress
+        examples = training.examples.rows(rows) if len(rows) < len(training.examples) else training.examples
+        source = training.source[rows] if len(rows) < len(training.examples) else training.source
+        environments = training.environments
+        environments = environments[rows] if isinstance(environments, np.ndarray) else environments
         classes: Labels | None = getattr(self, "classes_", None)
         configuration, recipe = resolve_configuration(
-            method, self.recipe, colored=palette is not None, params=self.params,
-            vanishing=method.patterns and densities_vanish(source, codes, graph_weights),
+            method, self.recipe, colored=training.is_colored, params=self.params,
+            vanishing=method.patterns and densities_vanish(source, codes, examples.weights),
         )  # fmt: skip
-        warn_of_complete_graphs(source)
         models, seed = whole_number("n_models", self.n_models), whole_number("random_state", self.random_state, 0)
         runs = tuple([Run(configuration, seed + model) for model in range(models)])
         share, device = self._validation_share(recipe), resolve_device(self.device)
         if self.metric not in EPOCH_METRICS[self.predicts]:
             raise ValueError(f"metric must be one of {', '.join(EPOCH_METRICS[self.predicts])}; got {self.metric!r}")
         metric: Any = self.metric
-        check_table(source, method, k)
-        if isinstance(source, GraphSet) and not method.is_baseline and (sentence := unused_by(method, source)):
-            warn_user(sentence, GraphWarning)
         environment_of = _environments(source, environments, method, method.compares_environments(configuration))
-        with progress_bars(bool(self.verbose)) as progress:
-            given = self._given_validation(validation, method, k, source, progress)
-            known_types = edge_types_of(source, method)
-            examples = replace(
-                as_examples(source, method, k, palette, known_types, self.cache, progress), y=codes,
-                environments=environment_of, weights=graph_weights,
+        examples = replace(examples, y=codes, environments=environment_of)
+        given = None if training.validation is None else training.validation.of(target, self._encode)
+        if method.takes_tables:
+            _check_patterns(method, examples, k)
+        held_out = hold_out_by_class(examples.strata(), share if given is None else 0.0, runs[0].seed)
+        kept = np.setdiff1d(np.arange(len(codes)), held_out)
+        if environment_of is not None and len(np.unique(environment_of[kept])) < 2:
+            raise ValueError(
+                f"{method.name} compares environments, and all {len(kept)} training graphs are in one; pass "
+                "environments=... with at least two, or use another method"
+            )
+        data = TrainingData(
+            examples.rows(kept), examples.rows(held_out) if len(held_out) else given,
+            classes=0 if classes is None else len(classes), k=k, metric=metric,
+            class_weights=self._class_weights(examples, given), device=device, cache=self.cache,
+        )  # fmt: skip
+        began = time.monotonic()
+        parts, outputs = train(method, recipe, runs, data, progress)
+        scores: tuple[HeldOutScores, ...] = ()
+        if self.check is not False and method.kind != "baseline":
+            scores = held_out_scores(
+                method, recipe, runs[0], data, self._class_weights, (time.monotonic() - began) / len(runs),
+                None if self.check is True else weight("check", self.check),
+                partial(progress, "scoring held-out graphs"),
             )  # fmt: skip
-            if method.takes_tables:
-                _check_patterns(method, examples, k)
-            held_out = hold_out_by_class(examples.strata(), share if given is None else 0.0, runs[0].seed)
-            kept = np.setdiff1d(np.arange(len(codes)), held_out)
-            if environment_of is not None and len(np.unique(environment_of[kept])) < 2:
-                raise ValueError(
-                    f"{method.name} compares environments, and all {len(kept)} training graphs are in one; pass "
-                    "environments=... with at least two, or use another method"
-                )
-            data = TrainingData(
-                examples.rows(kept), examples.rows(held_out) if len(held_out) else given,
-                classes=0 if classes is None else len(classes), k=k, metric=metric,
-                class_weights=self._class_weights(examples, given), device=device, cache=self.cache,
-            )  # fmt: skip
-            began = time.monotonic()
-            parts, outputs = train(method, recipe, runs, data, progress)
-            scores: tuple[HeldOutScores, ...] = ()
-            if self.check is not False and method.kind != "baseline":
-                scores = held_out_scores(
-                    method, recipe, runs[0], data, self._class_weights, (time.monotonic() - began) / len(runs),
-                    None if self.check is True else weight("check", self.check),
-                    partial(progress, "scoring held-out graphs"),
-                )  # fmt: skip
-        counted = data.train if getattr(getattr(parts[0], "decision", None), "family", "") == "gamma" else None
-        counted = examples if method.takes_tables else counted
-        table = None if counted is None else method.counts(counted, k, self.cache)
-        self.held_out_ = present[held_out]
-        novelty = NoveltyDetector.of(source, table, method.colors, known_types)
-        self.ensemble_ = Ensemble(method, k, palette, parts, novelty, features_of(source))
+        uses_counts = method.takes_tables or getattr(getattr(parts[0], "decision", None), "family", "") == "gamma"
+        self.targets_, self.models_ = (), {}
+        self.held_out_ = training.present[rows[held_out]]
+        novelty = training.novelty(uses_counts, self.cache).with_sizes(source.sizes)
+        self.ensemble_ = Ensemble(
+            method, k, training.palette, parts, novelty, features_of(training.source), training.bins
+        )
         self.curves_, self.epochs_ = training_curves(parts)
         judged = {"training": outputs}
         if data.validation is not None:
             judged["validation"] = self.ensemble_.outputs(data.validation).mean(axis=0)
         self.verdict_ = judge(method, configuration, metric, data, judged, classes, scores)
+        about = f"target {target!r}" if target else ""
         log.info(
-            "fitted %s (models: %d) to %d graphs in %.1f s", method.name, len(runs), len(source),
-            time.monotonic() - began,
+            "fitted %s (models: %d) to %d graphs%s in %.1f s", method.name, len(runs), len(codes),
+            f" with {about}" if about else "", time.monotonic() - began,
         )  # fmt: skip
         for doubt in (getattr(getattr(parts[0], "decision", None), "doubt", ""), self.verdict_.sentence):
             if doubt:
-                warn_user(doubt, ModelWarning)
+                warn_user(f"{about}: {doubt}" if about else doubt, ModelWarning)
 
     def _validation_share(self, recipe: Recipe) -> float:
         if self.validation is None:
@@ -186,8 +310,9 @@ class GraphEstimator(BaseEstimator):
         return float(self.validation)
 
     def _given_validation(
-        self, validation: Any, method: Method, k: Sizes, source: GraphsOrCounts, progress: ProgressFunction
-    ) -> Examples | None:
+        self, validation: Any, method: Method, k: Sizes, palette: tuple[ColorName, ...] | None,
+        known_types: tuple[EdgeType, ...] | None, bins: VertexBins | None, progress: ProgressFunction,
+    ) -> _Validation | None:  # fmt: skip
         """The validation graphs that were passed to `fit`, with their targets."""
         if validation is None:
             return None
@@ -199,32 +324,82 @@ class GraphEstimator(BaseEstimator):
         graphs = as_graphs_or_counts(pair[0], self.color)
         if not len(graphs):
             raise ValueError("validation has no graphs; pass at least one, or leave it out")
-        codes = self._encode(labels_of(graphs, pair[1]))
-        palette, known_types = palette_of(source), edge_types_of(source, method)
-        return replace(as_examples(graphs, method, k, palette, known_types, self.cache, progress), y=codes)
+        labels, targets = labels_or_targets(graphs, pair[1])
+        graphs = graphs.with_y(None) if isinstance(graphs, GraphSet) else graphs
+        examples = as_examples(graphs, method, k, palette, known_types, self.cache, progress, bins)
+        return _Validation(examples, labels, targets)
 
     # ---- new graphs ------------------------------------------------------------------------------
 
+    @property
+    def _first(self) -> Any:
+        """This estimator, or that of the first of several targets: all of them take the same input."""
+        check_is_fitted(self, "targets_")
+        return self.models_[self.targets_[0]] if self.targets_ else self
+
+    def _only(self, what: str) -> None:
+        """An error for several targets, of which each has its own ``what``."""
+        check_is_fitted(self, "targets_")
+        if self.targets_:
+            raise AttributeError(
+                f"each of several targets has its own {what}: use models_[{self.targets_[0]!r}].{what}"
+            )
+
+    def _by_target(self, method: str, graphs: Any, *arguments: Any, **options: Any) -> dict[str, Any]:
+        """What a method gives for each of several targets; graphs are counted and refined once."""
+        examples = self._examples(graphs)
+        return {name: getattr(model, method)(examples, *arguments, **options) for name, model in self.models_.items()}
+
     def _examples(self, graphs: Any, warn: bool = True) -> Examples:
-        """New graphs as input of the models; ``warn`` about those unlike the training graphs."""
-        check_is_fitted(self, "ensemble_")
+        """New graphs as input of the models, examples as they are; ``warn`` about those unlike the training graphs."""
+        ensemble = self._first.ensemble_
+        if isinstance(graphs, Examples):
+            return graphs
         source = as_graphs_or_counts(graphs, self.color)
         with progress_bars(bool(self.verbose)) as progress:
-            examples = self.ensemble_.examples(source, self.cache, progress)
+            examples: Examples = ensemble.examples(source, self.cache, progress)
         if warn:
-            self.ensemble_.warn(examples)
+            ensemble.warn(examples)
         return examples
+
+    def _mean_score(
+        self, source: GraphsOrCounts, y: ArrayLike | None, sample_weight: ArrayLike | None,
+        score: Callable[[Any, Labels, Any, FloatArray | None], float],
+    ) -> float:  # fmt: skip
+        """The mean over several targets of ``score(model, labels, predictions, weights)`` of the graphs with them."""
+        table, names = labels_or_targets(source, y)
+        if not names:
+            raise ValueError(f"expected a table with the targets {', '.join(self.targets_)}; got one label per graph")
+        weights, scores = checked_weights(sample_weight, len(source)), []
+        for name, predicted in zip(self.targets_, self.predict(source).T, strict=True):
+            rows, labels = known_targets(table, target_position(names, name))
+            if len(rows):
+                part = None if weights is None else weights[rows]
+                scores.append(score(self.models_[name], labels, label_array(predicted[rows].tolist()), part))
+        if not scores:
+            raise ValueError("none of these graphs has a target; a score needs some")
+        return float(np.mean(scores))
 
     def representation(self, graphs: Any) -> FloatArray:
         """The input of the final models, (graphs, models * width), concatenated over the models."""
+        self._only("representation")
         examples = self._examples(graphs)
         return self.ensemble_.represent(examples)
+
+    @property
+    def bins_(self) -> VertexBins | None:
+        """The bins in which the models see vertex features; None without features, and for networks."""
+        check_is_fitted(self, "ensemble_")
+        part = self.ensemble_.parts[0]
+        holders = (self.ensemble_, part, getattr(part, "experts", {}).get("sizemix"))
+        held = [getattr(each, "bins", None) for holder in holders for each in (holder, getattr(holder, "model", None))]
+        return next((bins for bins in held if bins is not None), None)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trained models to one file without pickle; `anysize.load_model` reads it."""
         from anysize.estimators.model_file import save_model
 
-        check_is_fitted(self, "ensemble_")
+        check_is_fitted(self, "targets_")
         save_model(self, path)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,7 +14,7 @@ from anysize._sklearn import ClassifierMixin, check_is_fitted
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.estimators.base import Environments, GraphEstimator
 from anysize.estimators.ensemble import Ensemble, as_graphs_or_counts
-from anysize.estimators.forecast import LEVEL, Forecast, forecast
+from anysize.estimators.forecast import LEVEL, forecast
 from anysize.graphs.labels import Labels, checked_weights, distinct_classes, labels_of
 from anysize.methods import defaults
 from anysize.methods.method import Examples, RecipeName, class_weights
@@ -63,7 +63,10 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
             ``{"C": 10}`` for a kernel; `anysize methods --json` lists them.
 
     Attributes (after `fit`):
-        classes_: the classes in ascending order.
+        classes_: the classes in ascending order; of several targets a list of them.
+        targets_: the names of several targets that were learned, in order; empty with one label per graph.
+        models_: target -> its classifier, fitted to the graphs that have it, with the attributes below; empty with one
+            label per graph. With several targets ``verdict_`` is a dictionary, too.
         ensemble_: the trained models.
         held_out_: indices of the training graphs that were held out for validation.
         epochs_: the epoch kept by each model; empty for methods without epochs.
@@ -87,7 +90,6 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     """
 
     predicts = "classes"
-    classes_: Labels
 
     def __init__(
         self,
@@ -130,7 +132,8 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
 
         Args:
             graphs: the training graphs, or their counts.
-            y: the label of every graph, numbers or strings; None for the labels stored with the graphs.
+            y: the label of every graph, numbers or strings; None for the labels stored with the graphs. Or a table of
+                several targets, a row for every graph (data frame, array, list), NaN or None where one is not known.
             validation: labeled graphs, or a pair (graphs, labels), that select the epoch instead of held-out graphs.
             environments: for methods that compare environments, such as "gin-irm" and "gin-vrex": one value per
                 training graph, "median" (graphs up to and above the median size) or "size" (one per size).
@@ -160,61 +163,79 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     @property
     def decision_(self) -> Decision | None:
         """What "auto" decided, with the statistics behind it; None for other methods."""
-        check_is_fitted(self, "ensemble_")
+        self._only("decision_")
         return getattr(self.ensemble_.parts[0], "decision", None)
 
     # ---- new graphs ----------------------------------------------------------------------------
 
-    def predict_proba(self, graphs: Any, per_model: bool = False) -> FloatArray:
+    def predict_proba(self, graphs: Any, per_model: bool = False) -> Any:
         """Class probabilities (graphs, classes), in the order of ``classes_``: the mean over the models.
 
-        Kernel machines give calibrated margins, "random" gives 1 to the class it drew.
+        Of several targets a list of these, one for each, as in scikit-learn. Kernel machines give calibrated margins,
+        "random" gives 1 to the class it drew.
 
         Args:
             graphs: the graphs.
             per_model: the probabilities of every model, (models, graphs, classes), in the order of the seeds.
         """
+        if self._first is not self:
+            return list(self._by_target("predict_proba", graphs, per_model).values())
         examples = self._examples(graphs)
         by_model = self.ensemble_.outputs(examples)
         return by_model if per_model else np.asarray(by_model.mean(axis=0))
 
-    def predict_log_proba(self, graphs: Any) -> FloatArray:
-        """The logarithm of `predict_proba`, in which 0 counts as 2.2e-16, as in scikit-learn's log_loss."""
+    def predict_log_proba(self, graphs: Any) -> Any:
+        """The logarithm of `predict_proba`, in which 0 counts as 2.2e-16; of several targets a list."""
+        if self._first is not self:
+            return list(self._by_target("predict_log_proba", graphs).values())
         return np.asarray(np.log(np.maximum(self.predict_proba(graphs), np.finfo(np.float64).eps)))
 
-    def decision_function(self, graphs: Any) -> FloatArray:
-        """The score of every class, (graphs, classes): its log probability. Two classes: the log-odds of the second."""
+    def decision_function(self, graphs: Any) -> Any:
+        """The score of every class, (graphs, classes): its log probability. Two classes: the log-odds of the second.
+
+        Of several targets a list.
+        """
+        if self._first is not self:
+            return list(self._by_target("decision_function", graphs).values())
         scores = self.predict_log_proba(graphs)
         return np.asarray(scores[:, 1] - scores[:, 0]) if len(self.classes_) == 2 else scores
 
-    def forecast(self, graphs: Any, level: float = LEVEL, far: float | None = None) -> Forecast:
+    def forecast(self, graphs: Any, level: float = LEVEL, far: float | None = None) -> Any:
         """The balanced accuracy and ROC-AUC to expect on unlabeled graphs, with intervals of probability ``level``.
 
         From the scores on held-out training graphs (`check`), how far the sizes of these graphs are from those of the
         training graphs, and the share of the graphs about which training shows little (``far``, measured if None): see
-        `anysize.estimators.forecast`.
+        `anysize.estimators.forecast.Forecast`. Of several targets a dictionary of forecasts.
         """
-        check_is_fitted(self, "ensemble_")
-        source = as_graphs_or_counts(graphs, self.color)
-        examples = self.ensemble_.examples(source, self.cache)
-        novelty, method = self.ensemble_.novelty, self.ensemble_.method
+        examples, ensemble = self._examples(graphs, warn=False), self._first.ensemble_
         if far is None:
-            table = None if novelty.shares is None else method.counts(examples, self.ensemble_.k)
-            far = novelty.far_share(examples.source, table)
-        return forecast(self.verdict_.held_out, novelty.mean_size, examples.sizes, far, level)
+            table = None if ensemble.novelty.shares is None else ensemble.method.counts(examples, ensemble.k)
+            far = ensemble.novelty.far_share(examples.source, table)
+        if self.targets_:
+            return self._by_target("forecast", examples, level, far)
+        return forecast(self.verdict_.held_out, ensemble.novelty.mean_size, examples.sizes, far, level)
 
     def predict(self, graphs: Any) -> Labels:
-        """The most probable class; the first one in a tie."""
-        likely = self.predict_proba(graphs).argmax(axis=1)
-        warn_of_one_class(likely, self.classes_, self.ensemble_)
-        return np.asarray(self.classes_[likely])
+        """The most probable class, the first one in a tie; of several targets (graphs, targets)."""
+        chances = self.predict_proba(graphs)
+        models = self.models_ or {"": self}
+        likely = [table.argmax(axis=1) for table in (chances if self.targets_ else [chances])]
+        for (name, model), codes in zip(models.items(), likely, strict=True):
+            warn_of_one_class(codes, model.classes_, model.ensemble_, name)
+        predicted = [model.classes_[codes] for model, codes in zip(models.values(), likely, strict=True)]
+        return columns_of(predicted) if self.targets_ else np.asarray(predicted[0])
 
     def score(self, graphs: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """The accuracy of `predict`, or its Matthews correlation coefficient if ``metric="mcc"``.
 
-        ``sample_weight``: of the graphs; equal ones if None.
+        Of several targets the mean, each scored on the graphs of which it is known. ``sample_weight``: of the graphs;
+        equal ones if None.
         """
         source = as_graphs_or_counts(graphs, self.color)
+        if self._first is not self:
+            return self._mean_score(
+                source, y, sample_weight, lambda model, *scored: score_of(model.metric, *scored)
+            )  # fmt: skip
         labels, weights = labels_of(source, y), checked_weights(sample_weight, len(source))
         check_is_fitted(self, "ensemble_")
         check_alike(labels, self.classes_)  # before counting
@@ -232,7 +253,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         """
         from anysize.estimators.explain import check_has_explanations, explain
 
-        check_is_fitted(self, "ensemble_")
+        self._only("explain")
         check_has_explanations(self.ensemble_)
         source = as_graphs_or_counts(graph, self.color)
         if len(source) != 1:
@@ -243,16 +264,29 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         return explain(self.ensemble_, self.classes_, self._examples(source), others)
 
 
+def columns_of(predictions: Iterable[Labels]) -> Labels:
+    """(graphs, targets): the predictions of several targets; an array of objects if some are text and others numbers.
+
+    >>> columns_of([np.array([1, 0]), np.array(["a", "b"])]).tolist()
+    [[1, 'a'], [0, 'b']]
+    """
+    columns = list(predictions)
+    kinds = {column.dtype.kind == "U" for column in columns}
+    return np.column_stack([column.astype(object) if len(kinds) > 1 else column for column in columns])
+
+
 # ---- warnings and weights ---------------------------------------------------------------------------
 
 
-def warn_of_one_class(predicted: IntArray, classes: Labels, ensemble: Ensemble) -> None:
+def warn_of_one_class(predicted: IntArray, classes: Labels, ensemble: Ensemble, target: str = "") -> None:
     """Warn if many graphs all get one class although training had several; baselines often do, and say nothing."""
     if len(predicted) < MIN_GRAPHS_FOR_ONE_CLASS or len(classes) < 2 or ensemble.method.kind == "baseline":
         return
     if (predicted == predicted[0]).all():
+        about = f"target {target!r}: " if target else ""
         ensemble.notices.warn(
-            f"all {len(predicted)} graphs are predicted to be of class {classes.tolist()[int(predicted[0])]!r}, while "
+            f"{about}all {len(predicted)} graphs are predicted to be of class "
+            f"{classes.tolist()[int(predicted[0])]!r}, while "
             f"training had {len(classes)} classes: unless these graphs really are of one class, the model does not "
             "carry over to them; anysize diagnose (az.diagnose) compares them with the training graphs",
             ModelWarning,

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from anysize.methods.method import Examples, Fitted, Method, Run, Sizes, Trainin
 from anysize.splits import bootstrap_by_class
 from anysize.training.settings import Recipe
 
+if TYPE_CHECKING:
+    from anysize.kernels.vertex_bins import VertexBins
+
 MAX_LOSS = 100.0  # above which training has diverged; in nats, where guessing among 1000 classes has 7, or variances
 BATCH_NORM_EPOCHS = 10  # after fewer epochs the running averages of batch norm are far from the training statistics
 
@@ -40,6 +43,7 @@ class Ensemble:
         parts: the models, in stacks that were trained together.
         novelty: what new graphs are compared with.
         features: names of the vertex features of the training set, "" for one without a name.
+        bins: of these features, which take their place as colors, for methods that use bins.
         notices: the warnings about new graphs so far; each is given once.
     """
 
@@ -49,6 +53,7 @@ class Ensemble:
     parts: tuple[Fitted, ...]
     novelty: NoveltyDetector
     features: tuple[str, ...] = ()
+    bins: VertexBins | None = None
     notices: Notices = field(default_factory=Notices, repr=False)
 
     @property
@@ -76,7 +81,8 @@ class Ensemble:
         self, source: GraphsOrCounts, cache: PathLike | None = None, progress: ProgressFunction | None = None
     ) -> Examples:
         """New graphs as input of these models; see `as_examples`."""
-        return as_examples(source, self.method, self.k, self.palette, self.novelty.edge_types, cache, progress)
+        types = self.novelty.edge_types
+        return as_examples(source, self.method, self.k, self.palette, types, cache, progress, self.bins)
 
     def warn(self, examples: Examples) -> None:
         """Issue a `GraphWarning` for each reason not to trust predictions for these graphs."""
@@ -127,8 +133,9 @@ def features_of(source: GraphsOrCounts) -> tuple[str, ...]:
 def as_examples(
     source: GraphsOrCounts, method: Method, k: Sizes, palette: tuple[ColorName, ...] | None,
     known_types: tuple[EdgeType, ...] | None, cache: PathLike | None = None, progress: ProgressFunction | None = None,
+    bins: VertexBins | None = None,
 ) -> Examples:  # fmt: skip
-    """The graphs as input of a method, counted if its input is patterns.
+    """The graphs as input of a method, with ``bins`` of features as colors, counted if its input is patterns.
 
     ``known_types``: of the edges of the training graphs; attributes of edges that these did not have are left out.
 
@@ -159,7 +166,7 @@ def as_examples(
         )
     if isinstance(source, Counts):
         return Examples(table=source)
-    examples = Examples(graphs=source)
+    examples = Examples(graphs=source if bins is None else bins.transform(source))
     if method.takes_tables:
         method.counts(examples, k, cache, None if progress is None else partial(progress, "counting"))
     return examples

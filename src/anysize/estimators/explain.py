@@ -267,6 +267,8 @@ def _explain_patterns(
     """What patterns add for the most probable class."""
     probabilities = ensemble.outputs(examples).mean(axis=0)[0]
     first, second = (int(index) for index in np.argsort(-probabilities, kind="stable")[:2])
+    if isinstance(part := ensemble.parts[0], FittedAuto):
+        examples, reference = part.input(examples), None if reference is None else part.input(reference)
     table = ensemble.method.counts(examples, ensemble.k)
     compared = (
         sums.mean_training_graph()

@@ -4,6 +4,9 @@
 `GraphRegressor`), the parameters of the estimator, the verdict, and the metadata of each stack of models and of the
 novelty detector. ``model.safetensors`` holds their arrays, named ``<number of the stack>.<name>`` and
 ``novelty.<name>``. Training curves and the cache folder are not stored.
+
+With several targets ``model.json`` holds their names and a list of such models. Names of arrays begin with the number
+of the target and a slash, and arrays that are equal are stored once: ``shared`` maps the names of the others to them.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
 from typing import Any
@@ -59,15 +63,16 @@ from anysize.graphs.colors import ColorName, check_palette
 from anysize.graphs.edge_types import EdgeType, edge_type_order
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import classes_from_json, classes_to_json
+from anysize.kernels.vertex_bins import VertexBins
 from anysize.methods.catalog import find_method
-from anysize.methods.method import Examples, Fitted, Method, Sizes
+from anysize.methods.method import Arrays, Examples, Fitted, Method, Sizes
 from anysize.methods.neural import FittedStack
 from anysize.patterns.orbits import MAX_SIZE
 from anysize.patterns.pattern import Pattern, connected_patterns, pattern_sizes
 from anysize.training.device import resolve_device
 
 FORMAT = "anysize model"
-VERSION, READ_VERSIONS = 3, (2, 3)
+VERSION, READ_VERSIONS = 4, (2, 3, 4)
 METADATA, TENSORS = "model.json", "model.safetensors"
 NOVELTY = "novelty"
 MAX_PERMUTATIONS = 10_000  # of relational pooling; 5040 = 7! are all
@@ -81,7 +86,26 @@ class _UnreadableModel(ValueError):
 
 def save_model(model: GraphEstimator, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator; the file appears once it is complete."""
-    tensors, ensemble = _safetensors(), model.ensemble_
+    tensors = _safetensors()
+    if model.targets_:
+        states = [_state(each) for each in model.models_.values()]
+        arrays = {f"{number}/{key}": array for number, (_, held) in enumerate(states) for key, array in held.items()}
+        arrays, shared = _without_copies(arrays)
+        contents = {"targets": list(model.targets_), "models": [about for about, _ in states], "shared": shared}
+    else:
+        contents, arrays = _state(model)
+    about = {"format": FORMAT, "version": VERSION, **contents, "versions": _versions()}
+    metadata = json.dumps(about, indent=1, default=_from_numpy).encode()
+    with atomic_write(path) as part_path, zipfile.ZipFile(part_path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in ((METADATA, metadata), (TENSORS, tensors.save(arrays))):
+            entry = zipfile.ZipInfo(name, ZIP_DATE)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, data)
+
+
+def _state(model: GraphEstimator) -> tuple[dict[str, Any], Arrays]:
+    """What the models of one target are: a dictionary for JSON, and arrays."""
+    ensemble = model.ensemble_
     states = {str(number): part.state() for number, part in enumerate(ensemble.parts)}
     states[NOVELTY] = ensemble.novelty.state()
     arrays = {
@@ -90,26 +114,30 @@ def save_model(model: GraphEstimator, path: str | os.PathLike[str]) -> None:
         for name, array in held.items()
     }
     about = {
-        "format": FORMAT,
-        "version": VERSION,
         "method": ensemble.method.name,
         "k": ensemble.k,
         "classes": classes_to_json(model.classes_) if isinstance(model, GraphClassifier) else None,
         "palette": None if ensemble.palette is None else list(ensemble.palette),
         "features": list(ensemble.features),
+        "bins": None if ensemble.bins is None else ensemble.bins.state(),
         "parameters": _parameters(model),
         "epochs": model.epochs_.tolist(),
         "verdict": asdict(model.verdict_),
         NOVELTY: states.pop(NOVELTY)[0],
         "parts": [about for about, _ in states.values()],
-        "versions": _versions(),
     }
-    metadata = json.dumps(about, indent=1, default=_from_numpy).encode()
-    with atomic_write(path) as part_path, zipfile.ZipFile(part_path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in ((METADATA, metadata), (TENSORS, tensors.save(arrays))):
-            entry = zipfile.ZipInfo(name, ZIP_DATE)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, data)
+    return about, arrays
+
+
+def _without_copies(arrays: Arrays) -> tuple[Arrays, dict[str, str]]:
+    """The arrays that differ, and the name of an equal one for each of the others: targets share a WL kernel."""
+    first: dict[tuple[Any, ...], str] = {}
+    shared = {}
+    for name, array in arrays.items():
+        known = first.setdefault((array.dtype.str, array.shape, sha256(array.tobytes()).digest()), name)
+        if known != name:
+            shared[name] = known
+    return {name: array for name, array in arrays.items() if name not in shared}, shared
 
 
 def load_model(path: str | os.PathLike[str]) -> GraphClassifier | GraphRegressor:
@@ -135,7 +163,7 @@ def load_model(path: str | os.PathLike[str]) -> GraphClassifier | GraphRegressor
         raise
     except Exception as error:  # zip, JSON, safetensors and torch raise various types for damaged contents
         raise ValueError(f"{name} is a damaged model file: {reason_of(error)}") from error
-    log.info("loaded %s from %s", about["method"], name)
+    log.info("loaded %s from %s", model.method, name)
     return model
 
 
@@ -189,48 +217,47 @@ _NOVELTY = fields(
         "max_distance": real(0),
         "mean_size": real(0),
         "edge_types": list_of(edge_type),
-        "degrees": list_of(integer(0), 2),
     },
 )
-_SCHEMA = fields(
-    {
-        "format": text(),
-        "version": integer(),
-        "method": text(),
-        "k": _SIZES,
-        "classes": optional(anything),  # see `classes_from_json`
-        "palette": optional(list_of(color_name)),
-        "parameters": fields(
-            {"k": _SIZES, "device": text()},
-            {
-                "method": text(),
-                "recipe": text(),
-                "n_models": integer(1),
-                "random_state": integer(0),
-                "validation": optional(real(0, 1)),
-                "metric": text(),
-                "color": optional(text()),
-                "verbose": integer(0),
-                "params": optional(mapping_of(anything)),
-            },
-            others=True,
-        ),
-        "epochs": list_of(integer()),
-        "verdict": fields(
-            {
-                "metric": text(),
-                "train": mapping_of(real()),
-                "validation": optional(mapping_of(real())),
-                "doubt": optional(text()),
-                "suggestions": list_of(list_of(anything, 2)),
-            },
-            {"held_out": list_of(_HELD_OUT)},
-        ),
-        "versions": mapping_of(text()),
-        NOVELTY: _NOVELTY,
-        "parts": list_of(fields({"runs": list_of(_RUN)}, others=True)),
-    },
-    {"features": list_of(text())},
+_CONTENTS: dict[str, Check] = {
+    "method": text(),
+    "k": _SIZES,
+    "classes": optional(anything),  # see `classes_from_json`
+    "palette": optional(list_of(color_name)),
+    "parameters": fields(
+        {"k": _SIZES, "device": text()},
+        {
+            "method": text(),
+            "recipe": text(),
+            "n_models": integer(1),
+            "random_state": integer(0),
+            "validation": optional(real(0, 1)),
+            "metric": text(),
+            "color": optional(text()),
+            "verbose": integer(0),
+            "params": optional(mapping_of(anything)),
+        },
+        others=True,
+    ),
+    "epochs": list_of(integer()),
+    "verdict": fields(
+        {
+            "metric": text(),
+            "train": mapping_of(real()),
+            "validation": optional(mapping_of(real())),
+            "doubt": optional(text()),
+            "suggestions": list_of(list_of(anything, 2)),
+        },
+        {"held_out": list_of(_HELD_OUT)},
+    ),
+    NOVELTY: _NOVELTY,
+    "parts": list_of(fields({"runs": list_of(_RUN)}, others=True)),
+}
+_HEAD: dict[str, Check] = {"format": text(), "version": integer(), "versions": mapping_of(text())}
+_OPTIONAL: dict[str, Check] = {"features": list_of(text()), "bins": anything}  # see `VertexBins.from_state`
+_SCHEMA = fields(_HEAD | _CONTENTS, _OPTIONAL)
+_SEVERAL = fields(
+    _HEAD | {"targets": list_of(text()), "models": list_of(fields(_CONTENTS, _OPTIONAL)), "shared": mapping_of(text())}
 )
 _RECIPE = fields({}, {"test_permutations": integer(1, MAX_PERMUTATIONS), "permutations": anything}, others=True)
 
@@ -244,11 +271,13 @@ def _check_shapes(state: Any, arrays: Mapping[str, Any]) -> None:
     if "shape" in state:
         shape = fields(
             {"inputs": sizes, "hidden": sizes, "classes": sizes, "layers": integer(1, len(arrays)), "recipe": _RECIPE},
-            {"k": integer(1, MAX_SIZE)},
+            {"k": integer(1, MAX_SIZE), "types": integer(0, elements)},
             others=True,
         )(state["shape"], "shape")
         head = shape["recipe"].get("head_hidden")
-        if shape["inputs"] * shape["hidden"] > elements or (head is not None and sizes(head, "head_hidden") < 1):
+        if (shape["inputs"] + shape.get("types", 0)) * shape["hidden"] > elements or (
+            head is not None and sizes(head, "head_hidden") < 1
+        ):
             raise ValueError(f"shape: expected at most {elements} weights, as many as are stored")
         list_of(fields({}, {"jumping": boolean}, others=True))(state.get("members"), "members")
         if len(state["members"]) != len(state["runs"]):
@@ -308,6 +337,9 @@ def _check_prediction(model: GraphClassifier | GraphRegressor) -> None:
     """A ValueError unless every part gives a number, or probabilities of all classes: parts depend on the method."""
     ensemble, classes = model.ensemble_, len(model.classes_) if isinstance(model, GraphClassifier) else 0
     probe = _Probe.of(ensemble.k, ensemble.palette or None, ensemble.features, ensemble.novelty.edge_types)
+    if ensemble.bins is not None:
+        colored = ensemble.bins.transform(probe.whole("a method on bins"))
+        probe = _Probe.of(ensemble.k, colored.palette, (), ensemble.novelty.edge_types)
     for part in ensemble.parts:
         outputs = part.outputs(probe)
         if outputs.shape != (len(part.runs), 1, classes or 1):
@@ -317,18 +349,50 @@ def _check_prediction(model: GraphClassifier | GraphRegressor) -> None:
 
 
 def _restored(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> GraphClassifier | GraphRegressor:
-    about, arrays = _SCHEMA(_updated(about), ""), _updated_arrays(arrays)
     _check_finite(arrays)
-    for part in about["parts"]:
-        _check_shapes(part, arrays)
+    if "targets" not in about:
+        return _restored_target(_SCHEMA(_updated(about), ""), _updated_arrays(arrays), name)
+    about = _SEVERAL(about, "")
+    targets, contents, shared = about["targets"], about["models"], about["shared"]
+    if not 0 < len(targets) == len(set(targets)) == len(contents):
+        raise ValueError("targets: expected different names, one for each of the models")
+    if not shared.keys().isdisjoint(arrays) or not arrays.keys() >= set(shared.values()):
+        raise ValueError("shared: expected names of arrays that are stored, for others that are not")
+    arrays = {**arrays, **{copy: arrays[known] for copy, known in shared.items()}}
+    models = {}
+    for number, (target, each) in enumerate(zip(targets, contents, strict=True)):
+        models[target] = _restored_target(each, arrays_of(f"{number}/", arrays), name)
+    inputs = {
+        (type(model), model.ensemble_.method.name, model.ensemble_.k, model.ensemble_.palette)
+        for model in models.values()
+    }
+    if len(inputs) > 1:
+        raise ValueError("models: expected those of one method on one kind of graphs")
+    model = _unfitted(contents[0])
+    model.targets_, model.models_ = tuple(targets), models
+    model.verdict_ = {target: each.verdict_ for target, each in models.items()}
+    if isinstance(model, GraphClassifier):
+        model.classes_ = [each.classes_ for each in models.values()]
+    return model
+
+
+def _unfitted(about: dict[str, Any]) -> GraphClassifier | GraphRegressor:
+    """An estimator with the parameters of one in a file."""
     parameters = {name: value for name, value in about["parameters"].items() if name not in PATHS}
     if isinstance(parameters.get("class_weight"), list):
         parameters["class_weight"] = dict(parameters["class_weight"])
-    model = GraphRegressor(**parameters) if about["classes"] is None else GraphClassifier(**parameters)
+    return GraphRegressor(**parameters) if about["classes"] is None else GraphClassifier(**parameters)
+
+
+def _restored_target(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> GraphClassifier | GraphRegressor:
+    """The estimator of one target; see `_state`."""
+    for part in about["parts"]:
+        _check_shapes(part, arrays)
+    model = _unfitted(about)
     method = _find_method(about["method"], name)
     with naming_extra(f"The method {method.name}"):
         parts = tuple(
-            _on_device(method.learner.restore(part, arrays_of(f"{number}.", arrays)), parameters["device"])
+            _on_device(method.learner.restore(part, arrays_of(f"{number}.", arrays)), model.device)
             for number, part in enumerate(about["parts"])
         )
     if not parts:
@@ -337,8 +401,10 @@ def _restored(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> Gr
     novelty = NoveltyDetector.from_state(about[NOVELTY], arrays_of(f"{NOVELTY}.", arrays))
     if isinstance(model, GraphClassifier):
         model.classes_ = classes_from_json(about["classes"])
+    model.targets_, model.models_ = (), {}
     features = tuple(about.get("features", ()))
-    model.ensemble_ = Ensemble(method, pattern_sizes(about["k"]), palette, parts, novelty, features)
+    bins = None if about.get("bins") is None else VertexBins.from_state(about["bins"])
+    model.ensemble_ = Ensemble(method, pattern_sizes(about["k"]), palette, parts, novelty, features, bins)
     model.epochs_ = np.array(about["epochs"], np.int64)
     model.verdict_ = _verdict(about["verdict"])
     _check_prediction(model)

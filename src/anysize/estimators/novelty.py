@@ -16,7 +16,7 @@ from scipy.special import ndtr
 
 from anysize._schema import check_array
 from anysize._text import plural
-from anysize._typing import BoolArray, FloatArray
+from anysize._typing import BoolArray, FloatArray, IntArray
 from anysize.counting.counts import Counts
 from anysize.graphs.colors import ColorName
 from anysize.graphs.edge_types import EdgeType, attributes_of, edge_type_order, edge_types
@@ -175,7 +175,7 @@ class NoveltyDetector:
         shares: pattern shares; None for methods on whole graphs and for very few training graphs.
         mean_size: geometric mean number of vertices.
         densities: edges and adjacent pairs of edges; None where training had only counts, or few graphs.
-        degrees: the smallest and largest degree of the training vertices; None for methods on patterns.
+        degrees: (degrees,) the shares of training vertices with 0, 1, ... neighbors; None for methods on patterns.
         edge_types: the types of edges of the training graphs; None if these have none or the method ignores them.
     """
 
@@ -183,7 +183,7 @@ class NoveltyDetector:
     shares: ShareReference | None
     mean_size: float = 1.0
     densities: DensityReference | None = None
-    degrees: tuple[int, int] | None = None
+    degrees: FloatArray | None = None
     edge_types: tuple[EdgeType, ...] | None = None
 
     @staticmethod
@@ -205,9 +205,12 @@ class NoveltyDetector:
         shares = None if table is None else ShareReference.of(table)
         degrees = None
         if table is None and isinstance(source, GraphSet) and len(source.degrees):
-            degrees = int(source.degrees.min()), int(source.degrees.max())
-        mean_size = float(np.exp(np.log(np.maximum(source.sizes, 1)).mean()))
-        return NoveltyDetector(colors, shares, mean_size, densities, degrees, edge_types)
+            degrees = np.bincount(source.degrees) / len(source.degrees)
+        return NoveltyDetector(colors, shares, 1.0, densities, degrees, edge_types).with_sizes(source.sizes)
+
+    def with_sizes(self, sizes: IntArray) -> NoveltyDetector:
+        """The same detector with the mean of these sizes, as of the graphs with one of several targets."""
+        return replace(self, mean_size=float(np.exp(np.log(np.maximum(sizes, 1)).mean())))
 
     def warnings(self, source: GraphsOrCounts, table: Counts | None, smallest_k: int) -> Iterator[str]:
         """One sentence for each reason not to trust the predictions for these graphs."""
@@ -244,9 +247,9 @@ class NoveltyDetector:
     def far_share(self, source: GraphsOrCounts, table: Counts | None) -> float:
         """The share of a set of graphs about which training shows little.
 
-        All of it, if the set comes from elsewhere. Otherwise the share of graphs that are far in the shares of their
-        patterns, of edges whose type, or of vertices whose color or (for methods on whole graphs) number of neighbors
-        is outside of what training graphs had, whichever is largest.
+        All of it, if the set comes from elsewhere. Otherwise the largest of these: the share of graphs that are far in
+        the shares of their patterns; of edges whose type, or of vertices whose color no training graph had; for methods
+        on whole graphs the total variation distance between the degrees of the vertices of both sets.
         """
         if not len(source):
             return 0.0
@@ -263,8 +266,9 @@ class NoveltyDetector:
             edges, _, unknown = self._edges(source)
             shares.append(float(edges[:, unknown].sum() / max(edges.sum(), 1)))
         if self.degrees is not None and isinstance(source, GraphSet) and len(source.degrees):
-            low, high = self.degrees
-            shares.append(float(((source.degrees < low) | (source.degrees > high)).mean()))
+            new = np.bincount(source.degrees, minlength=len(self.degrees)) / len(source.degrees)
+            known = np.pad(self.degrees, (0, len(new) - len(self.degrees)))
+            shares.append(float(np.maximum(new - known, 0).sum()))
         return max(shares)
 
     def _unknown_colors(self, source: GraphsOrCounts) -> Iterator[str]:
@@ -301,8 +305,6 @@ class NoveltyDetector:
         """A dictionary for JSON, and arrays."""
         about: dict[str, Any] = {"colors": None if self.colors is None else list(self.colors)}
         about["mean_size"] = self.mean_size
-        if self.degrees is not None:
-            about["degrees"] = list(self.degrees)
         if self.edge_types is not None:
             about["edge_types"] = [list(kind) for kind in self.edge_types]
         arrays: dict[str, NDArray[Any]] = {}
@@ -310,6 +312,8 @@ class NoveltyDetector:
             known = self.shares
             about |= {"k": known.k, "median_size": known.median_size, "max_distance": known.max_distance}
             arrays["shares"] = known.shares
+        if self.degrees is not None:
+            arrays["degrees"] = self.degrees
         if self.densities is not None:
             arrays |= {"sizes": self.densities.sizes, "statistics": self.densities.statistics}
         return about, arrays
@@ -327,7 +331,7 @@ class NoveltyDetector:
         if "statistics" in arrays:
             sizes = check_array(arrays["sizes"], "sizes", "f", (None,), 0)
             densities = DensityReference(sizes, check_array(arrays["statistics"], "statistics", "f", (len(sizes), 2)))
-        degrees = (about["degrees"][0], about["degrees"][1]) if "degrees" in about else None
+        degrees = check_array(arrays["degrees"], "degrees", "f", (None,), 0, 1) if "degrees" in arrays else None
         edge_types = tuple(EdgeType(*kind) for kind in about["edge_types"]) if "edge_types" in about else None
         return NoveltyDetector(colors, shares, about.get("mean_size", 1.0), densities, degrees, edge_types)
 

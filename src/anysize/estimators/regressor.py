@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anysize._sklearn import RegressorMixin, check_is_fitted
+from anysize._sklearn import RegressorMixin
 from anysize._typing import FloatArray, PathLike
 from anysize.estimators.base import Environments, GraphEstimator
 from anysize.estimators.ensemble import as_graphs_or_counts
@@ -48,6 +48,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         params: hyper-parameters of the method and fields of its recipe, such as ``{"hidden": 64, "epochs": 500}``.
 
     Attributes (after `fit`):
+        targets_, models_: as in `GraphClassifier`, where several targets are told apart.
         ensemble_: the trained models; ``model_`` is the first of them, and ``model_.summary()`` shows the hypotheses of
             SizeMix with their weights.
         held_out_, epochs_, curves_: as in `GraphClassifier`.
@@ -105,7 +106,8 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
 
         Args:
             graphs: the training graphs, or their counts.
-            y: the number to predict of every graph; None for the labels stored with the graphs.
+            y: the number to predict of every graph; None for the labels stored with the graphs. Or a table of several
+                targets, a row for every graph (data frame, array, list), NaN or None where one is not known.
             validation: graphs with numbers, or a pair (graphs, numbers), that select the epoch instead of held-out
                 graphs.
             environments: for methods that compare environments, as in `GraphClassifier.fit`.
@@ -127,19 +129,25 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
     @property
     def model_(self) -> Any:
         """What the method learned, of the first model."""
-        check_is_fitted(self, "ensemble_")
+        self._only("model_")
         part = self.ensemble_.parts[0]
         return getattr(part, "model", part)
 
     def predict(self, graphs: Any, per_model: bool = False) -> FloatArray:
-        """One number per graph, the mean over the models; of every model, (models, graphs), with ``per_model``."""
+        """One number per graph, the mean over the models; of every model, (models, graphs), with ``per_model``.
+
+        Of several targets (graphs, targets), or (models, graphs, targets).
+        """
+        if self._first is not self:
+            return np.stack(list(self._by_target("predict", graphs, per_model).values()), axis=-1)
         examples = self._examples(graphs)
         by_model = self.ensemble_.outputs(examples)[:, :, 0]
         return by_model if per_model else np.asarray(by_model.mean(axis=0))
 
     def score(self, graphs: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
-        """R2 of `predict`: 1 minus the squared error by that of predicting the mean of these targets."""
-        check_is_fitted(self, "ensemble_")
+        """R2 of `predict`: 1 minus the squared error by that of predicting the mean; of several targets the mean R2."""
         source = as_graphs_or_counts(graphs, self.color)
+        if self._first is not self:
+            return self._mean_score(source, y, sample_weight, lambda model, *scored: r2(*scored))
         targets, weights = as_numbers(labels_of(source, y)), checked_weights(sample_weight, len(source))
         return r2(targets, self.predict(source), weights)

@@ -38,7 +38,7 @@ from anysize.methods.method import Run
 from anysize.splits import BySize
 
 LEAGUE_METHODS = (
-    "auto", "sizemix", "gamma-1hot", "gamma-gin", "gamma-rpgin", "gin-sum", "gin-mean", "gcn-sum", "gcn-mean",
+    "auto", "gamma-1hot", "gamma-gin", "gamma-rpgin", "gin-sum", "gin-mean", "gcn-sum", "gcn-mean",
     "pna-sum", "pna-mean", "wl-kernel", "gc-kernel", "gin-plain", "gin-ssr", "gin-ciga", "gin-gsat", "gin-dann",
     "gin-crop", "patterns-forest", "ecfp-forest",
 )  # fmt: skip

@@ -35,6 +35,8 @@ class CheckResult:
 def check_records(path: PathLike, tasks: Sequence[Task] = ()) -> CheckResult:
     """Check a file or folder of records; with the tasks of `anysize.evaluation.league.find_sets`, labels too."""
     records, problems = read_records(path)
+    if not records and not problems:
+        raise ValueError(f"{path} is empty: expected a record on every line.")
     by_name, labels = {task.name: task for task in tasks}, _Labels()
     compared = 0
     for record in records:

@@ -34,7 +34,7 @@ class Attribute(NamedTuple):
 
 
 ATTRIBUTES = (
-    Attribute("y", "graph", None),
+    Attribute("y", "graph", None, "targets"),
     Attribute("colors", "vertex", np.dtype(np.uint16), "palette", VERTEX_COLORS),
     Attribute("edge_colors", "entry", np.dtype(np.uint16), "edge_palette", EDGE_COLORS),
     Attribute("directions", "entry", np.dtype(np.uint8), "", DIRECTIONS),

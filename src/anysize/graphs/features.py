@@ -14,6 +14,8 @@ from anysize._typing import FloatArray
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.ragged import owners
 
+ROUNDING = 1e-9  # of sums of weights
+
 
 @dataclass(frozen=True, eq=False)
 class FeatureScale:
@@ -105,3 +107,17 @@ def vertex_weights(graphs: GraphSet) -> FloatArray:
     """(vertices,): 1 / n for the vertices of a graph with n, divided by the number of graphs that have vertices."""
     shares = (1 / np.maximum(graphs.sizes, 1))[owners(graphs.first)]
     return np.asarray(shares / max(int((graphs.sizes > 0).sum()), 1))
+
+
+def weighted_quantiles(values: NDArray[Any], weights: FloatArray, shares: FloatArray) -> FloatArray:
+    """(columns, shares): the smallest value of each column that at least such a share of the weight does not exceed.
+
+    >>> weighted_quantiles(np.array([[1], [2], [9]]), np.array([0.5, 0.25, 0.25]), np.array([0.5, 0.6])).tolist()
+    [[1.0, 2.0]]
+    """
+    rows = []
+    for column in values.T:
+        order = np.argsort(column, kind="stable")
+        reached = np.searchsorted(np.cumsum(weights[order]), shares - ROUNDING)
+        rows.append(column[order[np.minimum(reached, len(order) - 1)]])
+    return np.array(rows, np.float64).reshape(values.shape[1], len(shares))

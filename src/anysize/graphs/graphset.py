@@ -19,7 +19,14 @@ from anysize._text import plural
 from anysize._typing import BoolArray, IntArray, PathLike
 from anysize.graphs.attributes import ARRAYS, ATTRIBUTES, check_features
 from anysize.graphs.colors import ColorName, check_palette, encode_colors, recode, unite_palettes
-from anysize.graphs.labels import label_array, warn_of_order
+from anysize.graphs.labels import (
+    is_table,
+    known_targets,
+    label_array,
+    target_position,
+    target_table,
+    warn_of_order,
+)
 from anysize.graphs.ragged import offsets, owners, ranges, select_rows
 
 MAX_VERTICES_PER_GRAPH = 1 << 31  # vertex numbers are uint32, with a bit to spare in the kernels
@@ -46,7 +53,8 @@ class GraphSet:
         indices: neighbors, numbered inside their own graph and ascending.
         colors: position in ``palette`` of every vertex's color; None for uncolored graphs.
         palette: color names, sorted as by `color_order`, so that comparing codes compares names.
-        y: one label per graph, or None.
+        y: one label per graph, or None; with several targets a row per graph, NaN or None where a target is not known.
+        targets: the names of several targets; empty with one label per graph.
         names: one name per graph, or None.
         edge_colors: position in ``edge_palette`` for every entry of ``indices``: at vertex u and neighbor v that of the
             edge from u to v, or of the edge from v to u if that is the only one; None for edges without colors.
@@ -76,6 +84,7 @@ class GraphSet:
     directions: NDArray[np.uint8] | None = None
     features: NDArray[np.float32] | None = None
     feature_names: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         wrong, lengths = [], []
@@ -86,8 +95,10 @@ class GraphSet:
             if dtype is not None and array.dtype is not dtype and array.dtype != dtype:
                 wrong.append(f"{name} has dtype {array.dtype}, expected {dtype}")
             has_offsets = name in ("first", "indptr")
-            if array.ndim != (2 if name == "features" else 1) or (has_offsets and not len(array)):
-                expected = {"y": "one label per graph", "features": "a row for every vertex"}.get(name, "a flat array")
+            dimensions = 2 if name == "features" or (name == "y" and self.targets) else 1
+            if array.ndim != dimensions or (has_offsets and not len(array)):
+                labels = "a row of targets per graph" if self.targets else "one label per graph"
+                expected = {"y": labels, "features": "a row for every vertex"}.get(name, "a flat array")
                 raise GraphError(f"{name} has shape {array.shape}; expected {expected}.")
             lengths.append((name, len(array) - has_offsets, per))
         if not wrong:
@@ -95,9 +106,12 @@ class GraphSet:
                 lengths.append(("names", len(self.names), "graph"))
             if self.feature_names:
                 lengths.append(("feature_names", len(self.feature_names), "column"))
+            if self.targets:
+                lengths.append(("targets", len(self.targets), "target"))
             amounts = {
                 "graph": len(self.first) - 1, "vertex": int(self.first[-1]), "entry": int(self.indptr[-1]),
                 "column": 0 if self.features is None else self.features.shape[1],
+                "target": 0 if self.y is None else self.y.shape[-1],
             }  # fmt: skip
             for name, length, per in lengths:
                 if length != amounts[per]:
@@ -116,15 +130,16 @@ class GraphSet:
                 raise ValueError("first: expected numbers that ascend from 0")
             largest = int(self.sizes.max(initial=1))
             check_compressed_rows(self.indptr, self.indices, entries, (vertices, largest))
-            neighbor = self.neighbors
-            if (neighbor >= np.repeat(self.first[1:], np.diff(self.indptr[self.first]))).any():
+            short = np.int32 if max(vertices, entries) < 2**31 else np.int64
+            neighbor = self.neighbors.astype(short, copy=False)
+            if len(self) > 1 and (neighbor >= np.repeat(self.first[1:], np.diff(self.indptr[self.first]))).any():
                 raise ValueError("indices: expected vertices of the same graph")
             matrix = csr_array((np.ones(entries, np.int8), neighbor, self.indptr), shape=(vertices, vertices))
             if not matrix.has_canonical_format:
                 raise ValueError("indices: expected the neighbors of every vertex in ascending order, each once")
             reverse = matrix.tocsc()
             same = np.array_equal(reverse.indptr, matrix.indptr) and np.array_equal(reverse.indices, matrix.indices)
-            if not same or (neighbor == owners(self.indptr)).any():
+            if not same or (neighbor == np.repeat(np.arange(vertices, dtype=short), self.degrees)).any():
                 raise ValueError("indices: expected every edge in both directions, and no self loops")
             if self.colors is not None and vertices and self.colors.max() >= len(self.palette):
                 raise ValueError(f"colors: expected positions in the palette of {len(self.palette)} colors")
@@ -176,6 +191,8 @@ class GraphSet:
     @property
     def neighbors(self) -> IntArray:
         """The neighbors in ``indices``, numbered inside the whole set."""
+        if len(self) == 1:
+            return self.indices.astype(np.int64)
         return np.repeat(self.first[:-1], np.diff(self.indptr[self.first])) + self.indices
 
     @property
@@ -228,7 +245,9 @@ class GraphSet:
             parts.append("directed")
         if self.features is not None:
             parts.append(plural(self.features.shape[1], "feature"))
-        if self.y is not None:
+        if self.targets:
+            parts.append(plural(len(self.targets), "target"))
+        elif self.y is not None:
             parts.append(plural(len(np.unique(self.y)), "class", "classes"))
         return f"GraphSet({', '.join(parts)})"
 
@@ -238,7 +257,9 @@ class GraphSet:
             return False
         for name, _, _, palette, _ in ARRAYS:
             ours, theirs = getattr(self, name), getattr(other, name)
-            if (ours is None) != (theirs is None) or not (ours is None or np.array_equal(ours, theirs)):
+            if (ours is None) != (theirs is None):
+                return False
+            if ours is not None and not np.array_equal(ours, theirs, equal_nan=ours.dtype.kind == "f"):
                 return False
             if palette and getattr(self, palette) != getattr(other, palette):
                 return False
@@ -302,6 +323,8 @@ class GraphSet:
                 )
         if len({(s.feature_names, s.features.shape[1]) for s in filled if s.features is not None}) > 1:
             raise GraphError("These graph sets have different vertex features; call without_features() on each.")
+        if len({s.targets for s in filled if s.y is not None}) > 1:
+            raise GraphError("These graph sets have different targets; give all of them the same by with_y.")
         palette, edge_palette = (unite_palettes(getattr(s, n) for s in filled) for n in ("palette", "edge_palette"))
         united = [s.with_palette(palette).with_edge_palette(edge_palette) for s in filled]
         fields: dict[str, Any] = {"palette": palette, "edge_palette": edge_palette}
@@ -317,6 +340,7 @@ class GraphSet:
             np.concatenate([s.indices for s in united]),
             names=tuple(n for s in united for n in s.names or ()) if all(s.names is not None for s in united) else None,
             feature_names=united[0].feature_names,
+            targets=united[0].targets if fields["y"] is not None else (),
             **fields,
         )
 
@@ -399,10 +423,30 @@ class GraphSet:
         return entries
 
     def with_y(self, y: ArrayLike | None) -> GraphSet:
-        """The same graphs with these labels, one per graph."""
+        """The same graphs with these labels, one per graph.
+
+        Or with several targets: a data frame, an array or a list with a row for every graph, NaN or None where a target
+        is not known. Targets are named by the columns, or 0, 1, ...
+        """
         if self.names is not None:
             warn_of_order(y, self.names)
-        return replace(self, y=None if y is None else np.atleast_1d(label_array(y)))
+        if is_table(y):
+            table, targets = target_table(y)
+            return replace(self, y=table, targets=targets)
+        return replace(self, y=None if y is None else np.atleast_1d(label_array(y)), targets=())
+
+    def target(self, name: str) -> GraphSet:
+        """The graphs that have one of several targets, with it as their label.
+
+        Examples:
+            >>> paths = GraphSet.from_edges([[(0, 1)], [(0, 1), (1, 2)]]).with_y([[0.5, None], [1.5, 2]])
+            >>> paths.target("1").y.tolist()
+            [2]
+        """
+        if self.y is None or not self.targets:
+            raise GraphError(f"There is no target {name!r}: these graphs have one label each, or none.")
+        rows, labels = known_targets(self.y, target_position(self.targets, name))
+        return replace(self, y=None, targets=())[rows].with_y(labels)
 
     # ---- conversion (implemented in anysize.io) ------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from anysize._errors import GraphWarning, warn_user
 from anysize._schema import fields, list_of, scalar, text
+from anysize._text import plural
 from anysize._typing import TargetKind
 
+MAX_TARGETS_SHOWN = 12
 LEAST_WEIGHT = 2.0  # of all training graphs: weights that sum to 1 are shares, not numbers of graphs
 
 Labels = NDArray[Any]
@@ -35,11 +38,34 @@ def labels_of(graphs: Any, y: ArrayLike | None = None) -> Labels:
         )
     if labels.shape != (len(graphs),):
         got = f"y of shape {labels.shape}" if labels.ndim else f"a {type(given).__name__}: pass a list or an array"
+        if labels.ndim == 2:
+            got += "; choose one of several targets, such as graphs.target(name), or one column of y"
         raise ValueError(f"expected one label for each of the {len(graphs)} graphs; got {got}")
     check_complete(labels)
     if (names := getattr(graphs, "names", None)) is not None:
         warn_of_order(given, names)
     return np.asarray(labels)
+
+
+def labels_or_targets(graphs: Any, y: Any = None) -> tuple[Labels, tuple[str, ...]]:
+    """The labels of graphs as from `labels_of`, and no names; or a table with several targets, and their names.
+
+    >>> labels_or_targets([0, 0], [[0, None], [1, 0]])[1], labels_or_targets([0, 0], ["a", "b"])[1]
+    (('0', '1'), ())
+    """
+    targets = getattr(graphs, "targets", ())
+    if y is None and targets:
+        return graphs.y, targets
+    if y is None or not is_table(y):
+        return labels_of(graphs, y), ()
+    table, names = target_table(y)
+    if len(table) != len(graphs):
+        raise ValueError(
+            f"expected a row of targets for each of the {len(graphs)} graphs; got {plural(len(table), 'row')}"
+        )
+    if (graph_names := getattr(graphs, "names", None)) is not None:
+        warn_of_order(y, graph_names)
+    return table, names
 
 
 def warn_of_order(y: Any, names: Sequence[str]) -> None:
@@ -100,6 +126,82 @@ def label_array(y: ArrayLike) -> Labels:
             "Leave out graphs without a label"
         )
     return labels.astype(np.str_)
+
+
+# ---- several targets --------------------------------------------------------------------------------
+
+
+def is_table(y: Any) -> bool:
+    """Whether labels are a table with several targets: a row of them for every graph.
+
+    >>> is_table([[0, None], [1, 0]]), is_table([[0], [1]]), is_table([0, 1])
+    (True, False, False)
+    """
+    if isinstance(y, (list, tuple)) and y and isinstance(y[0], (list, tuple)):
+        return {len(row) if isinstance(row, (list, tuple)) else 1 for row in y} != {1}
+    return np.ndim(y) == 2 and np.shape(y)[1] != 1
+
+
+def target_table(y: Any, names: Sequence[str] | None = None) -> tuple[Labels, tuple[str, ...]]:
+    """Targets as an array (graphs, targets), and their names: those given, those of the columns, or 0, 1, ...
+
+    Numbers as floats with NaN where there is none; with text an array of objects with None there.
+
+    >>> table, names = target_table([[1, None], [0, 1]], ["A", "B"])
+    >>> table.tolist(), names
+    ([[1.0, nan], [0.0, 1.0]], ('A', 'B'))
+    """
+    rows = y.to_numpy(object).tolist() if hasattr(y, "to_numpy") else [*y]
+    rows = [row.tolist() if hasattr(row, "tolist") else list(row) if isinstance(row, tuple) else row for row in rows]
+    lengths = {len(row) if isinstance(row, list) else -1 for row in rows}
+    if len(lengths) != 1 or min(lengths) < 1:
+        raise ValueError(
+            "expected a row with all targets for every graph, NaN or None where there is none; got rows of different "
+            "lengths"
+        )
+    names = tuple(map(str, getattr(y, "columns", range(len(rows[0]))) if names is None else names))
+    if len(set(names)) < len(names) or len(names) != len(rows[0]):
+        raise ValueError(f"expected {len(rows[0])} different names of targets; got {', '.join(names):.200}")
+    table = np.array([[None if _is_missing(value) else value for value in row] for row in rows], object)
+    values = {type(value) for value in table.ravel().tolist() if value is not None}
+    if table.ndim != 2 or any(issubclass(kind, (list, tuple, np.ndarray)) for kind in values):
+        raise ValueError("expected numbers or strings as targets; got lists inside of rows")
+    if all(issubclass(kind, (bool, int, float, np.number, np.bool_)) for kind in values):
+        table = table.astype(np.float64)
+        if np.isinf(table).any():
+            raise ValueError("expected finite numbers as targets, NaN or None where there is none; got inf")
+    return table, names
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a value says that there is no label: None, NaN, missing values of pandas, an empty string."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or value == "" or value != value
+
+
+def known_targets(table: Labels, column: int) -> tuple[NDArray[np.int64], Labels]:
+    """The positions of the graphs that have a target, and their labels; whole numbers are integers.
+
+    >>> known_targets(target_table([[1, None], [0, 1]])[0], 1)
+    (array([1]), array([1]))
+    """
+    values = table[:, column]
+    rows = np.flatnonzero([value is not None and value == value for value in values.tolist()])
+    labels = label_array(values[rows].tolist())
+    whole = labels.dtype.kind == "f" and (labels == np.floor(labels)).all() and (np.abs(labels) < 2**53).all()
+    return rows, labels.astype(np.int64) if whole else labels
+
+
+def target_position(targets: Sequence[str], name: str) -> int:
+    """The position of a target; an error that lists the targets if there is none of this name."""
+    if name not in targets:
+        shown = ", ".join(targets[:MAX_TARGETS_SHOWN]) + (", ..." if len(targets) > MAX_TARGETS_SHOWN else "")
+        near = get_close_matches(name, targets, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"the targets are {shown}" if targets else "there are none"
+        raise ValueError(f"there is no target {name!r}: {hint}")
+    return list(targets).index(name)
+
+
+# ---- classes and numbers ----------------------------------------------------------------------------
 
 
 def distinct_classes(labels: Labels) -> Labels:

@@ -48,7 +48,7 @@ def parse_edges(data: bytes, where: str, options: ReadOptions) -> ParsedSet:
         raise GraphError(f"{where} holds no edges: expected lines with two vertices.")
     if _has_header(data, line, where):
         return parse_table(data, where, options)
-    for column in (options.y, options.edge_color):
+    for column in (options.one_label(where), options.edge_color):
         if column is not None:
             raise GraphError(f"{where} has no header line with a column {column!r}.")
     fields = _fields(line)

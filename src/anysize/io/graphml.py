@@ -56,6 +56,12 @@ def _convert(graphs: list[Any], where: str, options: ReadOptions) -> ParsedSet:
         raise GraphError(f"{where}: {error}") from None
     if options.y is None:
         return parsed
+    if options.targets:
+        rows = [tuple(graph.graph.get(name) for name in options.targets) for graph in graphs]
+        for name, column in zip(options.targets, zip(*rows, strict=True), strict=True):
+            if set(column) == {None}:
+                raise GraphError(f"{where}: no graph has the attribute {name!r}; leave it out of y.")
+        return replace(parsed, y=rows, targets=options.targets)
     labels = [graph.graph.get(options.y) for graph in graphs]
     if None in labels:
         raise GraphError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -16,7 +17,7 @@ from anysize.graphs.assembly import assemble
 from anysize.graphs.attributes import check_features
 from anysize.graphs.colors import ColorName, encode_colors
 from anysize.graphs.graphset import MAX_VERTICES_PER_GRAPH, GraphSet, empty_set
-from anysize.graphs.labels import label_array
+from anysize.graphs.labels import is_table, label_array, target_table
 from anysize.graphs.ragged import offsets
 from anysize.io.reader import ParsedGraph, ParsedSet
 from anysize.io.values import rows_vary
@@ -25,23 +26,30 @@ from anysize.io.values import rows_vary
 def join_graphs(parsed: ParsedSet, warn: bool = True) -> GraphSet:
     """The graphs of a source in one set, in their order; one warning says what the set does not hold of them."""
     graphs = [graph for graph in parsed.graphs if graph is not None]
-    y = None if parsed.y is None else np.atleast_1d(label_array(parsed.y))
-    if y is not None and y.shape != (len(graphs),):
+    y, targets = None, tuple(parsed.targets)
+    if parsed.y is not None and (targets or is_table(parsed.y)):
+        y, targets = target_table(parsed.y, targets or None)
+    elif parsed.y is not None:
+        y = np.atleast_1d(label_array(parsed.y))
+    if y is not None and len(y) != len(graphs):
         raise GraphError(f"y has shape {y.shape}; expected one label for each of the {len(graphs)} graphs.")
     if not graphs:
-        return empty_set().with_y(y)
+        return empty_set() if targets else empty_set().with_y(y)
     for number, graph in enumerate(graphs):
         if not 0 <= graph.size < MAX_VERTICES_PER_GRAPH:
             raise GraphError(f"Graph {number} has {graph.size} vertices; expected 0 to {MAX_VERTICES_PER_GRAPH - 1}.")
     sizes = np.array([graph.size for graph in graphs], np.int64)
     edges = np.array([len(graph.source) for graph in graphs], np.int64)
-    source = np.concatenate([graph.source for graph in graphs])
-    target = np.concatenate([graph.target for graph in graphs])
-    size = np.repeat(sizes, edges)
-    outside = (source < 0) | (source >= size) | (target < 0) | (target >= size)
+    ends = [_joined([getattr(graph, end) for graph in graphs]) for end in ("source", "target")]
+    size = np.repeat(sizes, edges) if len(graphs) > 1 else sizes[0]
+    outside = np.zeros(len(ends[0]), bool)
+    for end in ends:
+        outside |= (end < 0) | (end >= size)
     if outside.any():
-        raise _outside(edges, sizes, source, target, int(outside.argmax()))
-    start = np.repeat(offsets(sizes)[:-1], edges)
+        raise _outside(edges, sizes, *ends, int(outside.argmax()))
+    if len(graphs) > 1:
+        start = np.repeat(offsets(sizes)[:-1], edges)
+        ends = [end + start for end in ends]
     colors = _values(graphs, "colors", sizes, "vertices")
     edge_colors = _values(graphs, "edge_colors", edges, "edges")
     features = _values(graphs, "features", sizes, "vertices")
@@ -50,7 +58,7 @@ def join_graphs(parsed: ParsedSet, warn: bool = True) -> GraphSet:
     table, feature_names = (None, ()) if features is None else _stack_features(graphs, features)
     conventions = [graph.directed for graph in graphs]
     joined = assemble(
-        sizes, source + start, target + start, codes, palette, y, parsed.names,
+        sizes, *ends, codes, palette, None, parsed.names,
         edge_colors=edge_codes, edge_palette=edge_palette, features=table, feature_names=feature_names,
         directed=conventions[0] if len(set(conventions)) == 1 else conventions,
     )  # fmt: skip
@@ -58,7 +66,12 @@ def join_graphs(parsed: ParsedSet, warn: bool = True) -> GraphSet:
         clauses = "; ".join(unused_clauses(parsed, graphs))
         if clauses:
             warn_user(f"{capitalized(clauses)}.", GraphWarning)
-    return joined
+    return replace(joined, y=y, targets=targets)
+
+
+def _joined(parts: list[IntArray]) -> IntArray:
+    """The parts one after the other; a single part is not copied."""
+    return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
 
 def _outside(edges: IntArray, sizes: IntArray, source: IntArray, target: IntArray, at: int) -> GraphError:

@@ -3,7 +3,7 @@
 ``edges`` is required. ``n`` defaults to the number of colors, or the largest vertex number plus 1. ``colors``,
 ``edge_colors`` (one per edge), ``features`` (a row of numbers per vertex), ``feature_names``, ``y`` and ``name`` are
 given for all graphs or for none. With ``"directed": true`` an edge without its reverse points from its first to its
-second vertex.
+second vertex. Several targets are an object: ``"y": {"A": 1, "B": null}``; a graph may lack some.
 """
 
 from __future__ import annotations
@@ -41,12 +41,16 @@ def parse_json_lines(data: bytes, where: str, options: ReadOptions) -> ParsedSet
     keys = list(dict.fromkeys(key for record in records for key in record))
     unknown = sorted(set(keys) - set(KEYS))
     values = {key: [record.get(key) for record in records] for key in keys if key in (*unknown, "y", "name")}
-    names = values.pop("name", [])
+    names, y = values.pop("name", []), values.get("y")
+    targets = list(dict.fromkeys(name for label in y or () if isinstance(label, dict) for name in label))
+    if y is not None and targets:
+        y = [tuple((label if isinstance(label, dict) else {}).get(name) for name in targets) for label in y]
     return ParsedSet(
-        graphs, values.get("y"),
+        graphs, y,
         [str(row if name is None else name) for row, name in enumerate(names)] or None,
         [f"the keys {', '.join(unknown)} are not used"] if unknown else [],
         problems=problems, lines=[number for number, _ in lines], columns=values,
+        targets=targets,
     )  # fmt: skip
 
 

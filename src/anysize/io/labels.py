@@ -17,8 +17,8 @@ from anysize.io.text import first_line, normalize, numbered_lines, parse_labels
 _MISSING = {"", "na", "n/a", "nan", "null", "none"}
 
 
-def read_labels(file: PathLike, names: Sequence[str], column: str | None = None) -> list[Any]:
-    """The label of every graph: a number or a string, None where there is none.
+def read_labels(file: PathLike, names: Sequence[str], column: str | Sequence[str] | None = None) -> list[Any]:
+    """The label of every graph: a number or a string, None where there is none; of several columns a tuple.
 
     The file has one label per line, or lines 'graph name,label' in any order, with commas, tabs or semicolons between
     them; or it is a table with a header, one of whose columns holds the names of the graphs.
@@ -26,11 +26,14 @@ def read_labels(file: PathLike, names: Sequence[str], column: str | None = None)
     Args:
         file: the file.
         names: of the graphs; graphs without names are named by their positions, as `predict` does.
-        column: of a table: that with the labels.
+        column: of a table: that with the labels, or a list of columns with targets.
     """
     data, where = normalize(read_file(Path(file))), str(file)
-    if column is not None:
+    if isinstance(column, str):
         return known_labels(_labels_of_table(data, where, names, column))
+    if column is not None:
+        columns = [known_labels(_labels_of_table(data, where, names, each)) for each in column]
+        return [row if any(label is not None for label in row) else None for row in zip(*columns, strict=True)]
     lines = [line for _, line in numbered_lines(data, where)]
     separator = next((mark for mark in (",", "\t", ";") if lines and all(mark in line for line in lines)), None)
     if separator is not None:

@@ -21,7 +21,8 @@ def parse_pyg(data: Sequence[Any], options: ReadOptions) -> ParsedSet:
     """The graphs, also those of batches; ``edge_index`` holds an edge without direction in both directions.
 
     By default ``x`` becomes features if it holds floating-point numbers that are not one-hot, ``edge_attr`` edge colors
-    if it holds integers or one-hot rows, and ``y`` the labels if each graph has exactly one number.
+    if it holds integers or one-hot rows, and ``y`` the labels if each graph has exactly one number, or several targets
+    if each has one row of them.
     """
     items = [graph for item in data for graph in _unbatch(item)]
     names, types = options.feature_names, options.edge_color
@@ -157,6 +158,8 @@ def _graph_labels(items: Sequence[Any]) -> tuple[NDArray[Any] | None, str]:
     odd = next((graph for graph, label in enumerate(given) if label.size != 1), None)
     if odd is None:
         return np.concatenate([label.ravel() for label in given]), ""
+    if all(label.ndim == 2 and label.shape == (1, given[0].size) for label in given):
+        return np.concatenate(given), ""  # several targets
     if given[odd].shape[:1] == (items[odd].num_nodes,):
         return None, ""  # labels of vertices
     return None, f"graph {odd} has y of shape {given[odd].shape} instead of one number, so the set has no labels"

@@ -17,6 +17,7 @@ from anysize._errors import GraphError, GraphWarning, warn_user
 from anysize._text import plural
 from anysize._typing import PathLike
 from anysize.graphs.graphset import GraphSet
+from anysize.graphs.labels import target_table
 from anysize.io.archive import FileTree, Folder, open_tree, read_file, unpacked
 from anysize.io.edgelist import EDGE_LIST
 from anysize.io.join import join_graphs
@@ -34,7 +35,7 @@ def read_graphs(
     name: str | None = None,
     *,
     smiles: str | None = None,
-    y: str | None = None,
+    y: str | Sequence[str] | None = None,
     color: str | None = None,
     atoms: Literal["rich", "element"] | None = None,
     edge_color: str | None = None,
@@ -64,7 +65,8 @@ def read_graphs(
         path: the file or folder; with ``smiles`` also a pandas data frame.
         name: which TU set to read, if the folder or zip file holds several.
         smiles: the column with the SMILES of molecules (needs RDKit).
-        y: the column (tables) or graph attribute (GraphML, GML) with the label of a graph.
+        y: the column (tables) or graph attribute (GraphML, GML) with the label of a graph; or a list of them, for
+            several targets. Graphs may lack some of these.
         color: the vertex attribute that holds the color (GraphML, GML), or the properties that
             distinguish atoms, see `GraphSet.from_rdkit`.
         atoms: what distinguishes atoms: "rich" (the default) for element, aromaticity, hydrogens and charge, or
@@ -98,7 +100,7 @@ def read_graphs(
     return graphs if labels is None else _with_labels(graphs, labels, y)
 
 
-def _with_labels(graphs: GraphSet, labels: PathLike, column: str | None) -> GraphSet:
+def _with_labels(graphs: GraphSet, labels: PathLike, column: str | Sequence[str] | None) -> GraphSet:
     """The graphs with the labels of a file, without those that have none."""
     names = graphs.names or list(map(str, range(len(graphs))))
     y = read_labels(labels, names, column)
@@ -107,7 +109,11 @@ def _with_labels(graphs: GraphSet, labels: PathLike, column: str | None) -> Grap
         shown = ", ".join(unlabeled[:_MAX_ROWS_SHOWN]) + (", ..." if len(unlabeled) > _MAX_ROWS_SHOWN else "")
         warn_user(f"Left out {plural(len(unlabeled), 'graph')} without a label in {labels}: {shown}.", GraphWarning)
         graphs = graphs[[row for row, label in enumerate(y) if label is not None]]
-    return graphs.with_y([label for label in y if label is not None])
+    known = [label for label in y if label is not None]
+    if column is None or isinstance(column, str):
+        return graphs.with_y(known)
+    table, targets = target_table(known, column)
+    return replace(graphs, y=table, targets=targets)
 
 
 def parse_source(
@@ -189,6 +195,8 @@ def _check_rows(parsed: ParsedSet, where: str) -> ParsedSet:
     for line, problem in zip(parsed.lines, parsed.problems, strict=True):
         if problem:
             raise GraphError(f"{where}, line {line}: {problem}.")
+    if parsed.targets:
+        return parsed
     if parsed.y is None or all(label is None for label in parsed.y):
         return replace(parsed, y=None)
     for line, label in zip(parsed.lines, parsed.y, strict=True):
@@ -202,17 +210,18 @@ def _check_rows(parsed: ParsedSet, where: str) -> ParsedSet:
 
 def _leave_out_rows(parsed: ParsedSet, where: str, options: ReadOptions) -> ParsedSet:
     """The rows that have a graph, and a label if a column of labels is named; warnings name the others."""
-    labeled = [options.y is None or label is not None for label in parsed.y or [None] * len(parsed.graphs)]
+    y = [None] * len(parsed.graphs) if parsed.y is None else parsed.y
+    labeled = [options.y is None or label not in (None, (None,) * len(parsed.targets)) for label in y]
     unlabeled = [row for row, has_label in enumerate(labeled) if not has_label]
     unread = [row for row, problem in enumerate(parsed.problems) if problem and labeled[row]]
     kept = sorted(set(range(len(labeled))).difference(unlabeled, unread))
     if not kept:
-        label = "" if options.y is None else f" and a label in the column {options.y!r}"
+        label = "" if options.y is None else f" and {_label_in(options)}"
         raise GraphError(
             f"{where}: none of {plural(len(labeled), 'row')} has a SMILES that RDKit can read{label}; the first is in "
             f"line {parsed.lines[0]}."
         )
-    for rows, what in ((unread, "a SMILES that RDKit can read"), (unlabeled, f"a label in the column {options.y!r}")):
+    for rows, what in ((unread, "a SMILES that RDKit can read"), (unlabeled, _label_in(options))):
         if rows:
             lines = ", ".join(str(parsed.lines[row]) for row in rows[:_MAX_ROWS_SHOWN])
             more = ", ..." if len(rows) > _MAX_ROWS_SHOWN else ""
@@ -221,7 +230,13 @@ def _leave_out_rows(parsed: ParsedSet, where: str, options: ReadOptions) -> Pars
     return ParsedSet(
         [parsed.graphs[row] for row in kept], None if options.y is None else [parsed.y[row] for row in kept],
         [parsed.names[row] for row in kept] if parsed.names is not None else None, color_title=parsed.color_title,
+        targets=parsed.targets,
     )  # fmt: skip
+
+
+def _label_in(options: ReadOptions) -> str:
+    """What rows need, in words."""
+    return f"any label in the columns {', '.join(options.targets)}" if options.targets else f"a label in {options.y!r}"
 
 
 def _with_stem(parsed: ParsedSet, file: str) -> ParsedSet:
@@ -234,6 +249,9 @@ def _combine(stems: Sequence[str], parts: Sequence[ParsedSet], path: Path) -> Pa
     labeled = [part.y is not None for part in parts]
     if any(labeled) and not all(labeled):
         raise GraphError(f"{path}: some files have labels of their graphs and others have none; read them separately.")
+    targets = {tuple(part.targets) for part in parts}
+    if len(targets) > 1:
+        raise GraphError(f"{path}: the graphs of its files have different targets; read them separately.")
     names: list[str] = []
     for stem, part in zip(stems, parts, strict=True):
         inside = part.names or [str(number) for number in range(len(part.graphs))]
@@ -245,13 +263,19 @@ def _combine(stems: Sequence[str], parts: Sequence[ParsedSet], path: Path) -> Pa
     has_rows = any(part.problems for part in parts)
     return ParsedSet(
         [graph for part in parts for graph in part.graphs],
-        [label for part in parts for label in np.asarray(part.y).tolist()] if all(labeled) else None,
+        [label for part in parts for label in _labels_of(part)] if all(labeled) else None,
         names,
         chain.from_iterable(part.unused for part in parts),
         problems=[problem for part, (_, none, _) in pairs for problem in part.problems or none] if has_rows else (),
         lines=[line for part, (_, _, counted) in pairs for line in part.lines or counted] if has_rows else (),
         columns={key: [v for part, (none, *_) in pairs for v in part.columns.get(key, none)] for key in columns},
+        targets=targets.pop() if len(targets) == 1 else (),
     )  # fmt: skip
+
+
+def _labels_of(part: ParsedSet) -> Sequence[Any]:
+    """The labels of the graphs of a file, or their rows of targets."""
+    return part.y if part.targets else np.asarray(part.y).tolist()  # type: ignore[no-any-return]
 
 
 def _graph_files(tree: FileTree, path: Path, labels: PathLike | None, warn: bool) -> list[str]:

@@ -18,7 +18,7 @@ from anysize._errors import GraphError, GraphWarning, warn_user
 from anysize._typing import IntArray, PathLike
 from anysize.graphs.graphset import GraphSet
 
-NAMES = ("smiles", "y", "color", "atoms", "edge_color")  # options that take one name
+NAMES = ("smiles", "color", "atoms", "edge_color")  # options that take one name
 _CONVERSIONS = {  # of types that are no graphs, by `type_name`
     "str": "SMILES are read from tables: az.read_graphs(table, smiles=...).",
     "list": "Lists of edges are read by GraphSet.from_edges.",
@@ -33,7 +33,8 @@ class ReadOptions:
 
     Attributes:
         smiles: the column of a table with the SMILES of molecules.
-        y: the column (tables) or graph attribute (GraphML, GML) with the label of a graph.
+        y: the column (tables) or graph attribute (GraphML, GML) with the label of a graph; a list of them for several
+            targets.
         color: what tells vertices apart: a vertex attribute (networkx, igraph, GraphML, GML), a field (PyG), or
             properties of atoms (molecules).
         atoms: "rich" or "element", in place of ``color`` for molecules.
@@ -46,7 +47,7 @@ class ReadOptions:
     """
 
     smiles: str | None = None
-    y: str | None = None
+    y: str | Sequence[str] | None = None
     color: str | None = None
     atoms: str | None = None
     edge_color: str | None = None
@@ -65,6 +66,25 @@ class ReadOptions:
                     f"{name} takes the name of one column or attribute; got {got:.60}. To use several as one, join "
                     "them into one string first, such as 'C+1'."
                 )
+        several = self.y if isinstance(self.y, list | tuple) else None
+        if several is None and not isinstance(self.y, str | int | None):
+            raise GraphError(f"y takes the name of one column or attribute, or a list; got {type(self.y).__name__}.")
+        if several is not None and not 0 < len(set(map(str, several))) == len(several):
+            raise GraphError(f"y takes different names of columns or attributes; got {list(several)!s:.60}.")
+
+    def one_label(self, where: str) -> str | None:
+        """The column or attribute with the label, where there cannot be several; an error for several."""
+        if self.targets:
+            raise GraphError(
+                f"{where}: y takes one column here; give several targets in a file with a line per graph, by labels= "
+                "(--labels)."
+            )
+        return self.y if self.y is None else str(self.y)
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The columns or attributes with targets, if ``y`` is a list of them."""
+        return tuple(map(str, self.y)) if isinstance(self.y, list | tuple) else ()
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -108,7 +128,9 @@ class ParsedSet:
 
     Attributes:
         graphs: None for a row of the source that cannot be read.
-        y: one label per graph, None for those without one; None if the source has no labels.
+        y: one label per graph, None for those without one; None if the source has no labels. With several targets a
+            row of them per graph.
+        targets: the names of several targets.
         names: one per graph, or None.
         unused: clauses about what the source holds and a set of its graphs does not; looked at once.
         color_title: what errors about colors begin with.
@@ -127,6 +149,7 @@ class ParsedSet:
     problems: Sequence[str] = ()
     lines: Sequence[int] = ()
     columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    targets: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

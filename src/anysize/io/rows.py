@@ -27,8 +27,9 @@ class GraphRows:
         graphs: those that could be read, in order and without labels.
         names: (rows,) of the graphs.
         problems: (rows,) why a row has no graph; empty for rows with one.
-        labels: (rows,) None where there is none; None if no row has a label.
+        labels: (rows,) None where there is none; None if no row has a label. With several targets a tuple for each row.
         columns: what else the input holds, by name: (rows,) values, None where a row has none.
+        targets: the names of several targets.
     """
 
     graphs: GraphSet
@@ -36,13 +37,14 @@ class GraphRows:
     problems: Sequence[str]
     labels: Sequence[Any] | None
     columns: dict[str, list[Any]]
+    targets: Sequence[str] = ()
 
     @staticmethod
     def of(graphs: GraphSet) -> GraphRows:
         """Every graph of a set as a row."""
         names = list(map(str, range(len(graphs)))) if graphs.names is None else list(graphs.names)
-        labels = None if graphs.y is None else [None if label != label else label for label in graphs.y.tolist()]
-        return GraphRows(graphs.with_y(None), names, [""] * len(graphs), labels, {})
+        labels = None if graphs.y is None else _labels(graphs.y.tolist(), graphs.targets)
+        return GraphRows(graphs.with_y(None), names, [""] * len(graphs), labels, {}, graphs.targets)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -86,9 +88,9 @@ def join_rows(parsed: ParsedSet, where: str) -> GraphRows:
         line = f"in line {parsed.lines[0]}, " if parsed.lines else ""
         raise GraphError(f"{where}: no row has a graph that can be read; {line}{problems[0]}.")
     names = parsed.names or list(map(str, range(len(problems))))
-    labels = [_label(label) for label in ([] if parsed.y is None else np.asarray(parsed.y, object).tolist())]
+    labels = None if parsed.y is None else _labels([*parsed.y], parsed.targets)
     columns = {name: list(values) for name, values in parsed.columns.items()}
-    return GraphRows(graphs, names, problems, labels if any(label is not None for label in labels) else None, columns)
+    return GraphRows(graphs, names, problems, labels, columns, parsed.targets)
 
 
 def _join(parsed: ParsedSet, problems: Sequence[str]) -> GraphSet:
@@ -96,7 +98,7 @@ def _join(parsed: ParsedSet, problems: Sequence[str]) -> GraphSet:
     read = [row for row, problem in enumerate(problems) if not problem]
     names = None if parsed.names is None else [parsed.names[row] for row in read]
     graphs = [parsed.graphs[row] for row in read]
-    return join_graphs(replace(parsed, graphs=graphs, y=None, names=names), warn=not parsed.problems)
+    return join_graphs(replace(parsed, graphs=graphs, y=None, targets=(), names=names), warn=not parsed.problems)
 
 
 def _problem(graph: ParsedGraph | None) -> str:
@@ -108,6 +110,14 @@ def _problem(graph: ParsedGraph | None) -> str:
     return ""
 
 
+def _labels(values: Sequence[Any], targets: Sequence[str]) -> list[Any] | None:
+    """The labels of the rows, or tuples of their targets; None if no row has any."""
+    labels = [tuple(map(_label, value)) if targets and value is not None else _label(value) for value in values]
+    none = (None, (None,) * len(targets))
+    return labels if any(label not in none for label in labels) else None
+
+
 def _label(value: Any) -> Any:
     """The label of a row; None for what is none, such as NaN or a list."""
+    value = value.item() if isinstance(value, np.generic) else value
     return value if isinstance(value, str | int | float) and value == value else None

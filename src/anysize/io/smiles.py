@@ -42,17 +42,17 @@ def parse_smiles_table(data: bytes, where: str, options: ReadOptions) -> ParsedS
     if not header:
         raise GraphError(f"{where} is empty: expected a table with a header and a column of SMILES.")
     at = column_position(header, str(options.smiles), where)
-    label_at = None if options.y is None else column_position(header, options.y, where)
+    named = options.targets or (() if options.y is None else (str(options.y),))
+    labels_at = [column_position(header, name, where) for name in named]
     table = [(line, [*row, *[""] * (len(header) - len(row))]) for line, row in lines]
     if not table:
         raise GraphError(f"{where} has a header and no rows.")
     parsed = parse_smiles([row[at] for _, row in table], options, [line for line, _ in table])
     columns = {name: [row[n] for _, row in table] for n, name in enumerate(distinct_names(header)) if n != at}
-    y = None
-    if label_at is not None:
-        readable = [graph is not None for graph in parsed.graphs]  # the text beside other rows decides nothing
-        y = known_labels([row[label_at] for _, row in table], readable)
-    return replace(parsed, y=y, columns=columns)
+    readable = [graph is not None for graph in parsed.graphs]  # the text beside other rows decides nothing
+    labels = [known_labels([row[n] for _, row in table], readable) for n in labels_at]
+    y = list(zip(*labels, strict=True)) if options.targets else labels[0] if labels else None
+    return replace(parsed, y=y, targets=options.targets, columns=columns)
 
 
 def parse_smiles_lines(data: bytes, where: str, options: ReadOptions) -> ParsedSet:

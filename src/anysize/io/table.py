@@ -68,9 +68,10 @@ def find_columns(header: Sequence[Any]) -> EdgeColumns | None:
 
 def _with_values(columns: EdgeColumns, header: Sequence[str], options: ReadOptions, where: str) -> EdgeColumns:
     """Also the columns of labels and of types: those that options name, or for types one with a common name."""
-    label = None if options.y is None else column_position(header, options.y, where)
-    named = options.edge_color
-    types = _first_of(TYPE_NAMES, list(map(_plain, header))) if named is None else column_position(header, named, where)
+    named = options.one_label(where)
+    label = None if named is None else column_position(header, named, where)
+    kind = options.edge_color
+    types = _first_of(TYPE_NAMES, list(map(_plain, header))) if kind is None else column_position(header, kind, where)
     return columns._replace(label=label, type=types)
 
 

@@ -86,7 +86,7 @@ def to_pyg(graphs: GraphSet) -> list[Any]:
         if each.edge_colors is not None:
             data.edge_attr = torch.from_numpy(np.eye(len(each.edge_palette), dtype=np.float32)[each.edge_colors[kept]])
         if each.y is not None:
-            data.y = torch.tensor(each.y.tolist())
+            data.y = torch.tensor(each.y.tolist())  # with several targets a row
         result.append(data)
     return result
 
@@ -162,6 +162,8 @@ def _features(graphs: GraphSet) -> dict[str, str]:
 def _graph_labels(graphs: GraphSet) -> dict[str, str]:
     if graphs.y is None:
         return {}
+    if graphs.targets:
+        raise GraphError("A TU folder holds one label per graph; choose a target, such as graphs.target(name).")
     if graphs.y.dtype.kind in "biu":
         if graphs.y.size and max(abs(int(graphs.y.min())), abs(int(graphs.y.max()))) >= 10**18:
             raise GraphError("TU graph labels must have at most 18 digits.")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from anysize._text import plural
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.graphs.graphset import GraphSet
 from anysize.kernels.wl import WLKernel
-from anysize.patterns.pattern import Pattern, format_color
+from anysize.patterns.pattern import format_color
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 
 MAX_TYPES_SHOWN = 8
 MAX_VERTICES_LISTED = 6
+
+
+class Named(Protocol):
+    """A pattern, or something else that is counted."""
+
+    @property
+    def name(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -85,7 +92,8 @@ class VertexExplanation:
         columns: (types,) of the Weisfeiler-Lehman features; patterns come after them.
         kernel: the features.
         scalings: for SizeMix, scaling and exponent of each type and pattern.
-        patterns: for SizeMix, the patterns. copies: (patterns,) induced copies in the graph.
+        patterns: for SizeMix, the patterns, and what it counts by vertex features. copies: (patterns,) of each in the
+            graph.
     """
 
     predicted: Any
@@ -99,7 +107,7 @@ class VertexExplanation:
     columns: IntArray
     kernel: WLKernel
     scalings: Sequence[tuple[str, float]] = ()
-    patterns: tuple[Pattern, ...] = ()
+    patterns: Sequence[Named] = ()
     copies: Sequence[float] | FloatArray = ()
 
     @property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import count
-from operator import is_not
 from typing import Any
 
 import numpy as np
@@ -58,6 +57,11 @@ class Signatures:
         """The rows with these numbers."""
         lengths = np.diff(self.first)[index]
         return Signatures(self.own[index], offsets(lengths), self.near[ranges(self.first[index], lengths)])
+
+    def equals(self, other: Signatures) -> bool:
+        """Whether both have the same rows in the same order; arrays that are shared need no look."""
+        pairs = ((self.own, other.own), (self.first, other.first), (self.near, other.near))
+        return all(one is another or np.array_equal(one, another) for one, another in pairs)
 
     def with_more_edge_types(self, amount: int, now: int) -> Signatures:
         """The same rows, of ``amount`` types of edges, among ``now`` types."""
@@ -185,6 +189,11 @@ class RefinedGraphs:
     def __len__(self) -> int:
         return len(self.graphs)
 
+    def rows(self, chosen: IntArray) -> RefinedGraphs:
+        """Some of the graphs, by positions."""
+        vertices = ranges(self.graphs.first[chosen], self.graphs.sizes[chosen])
+        return RefinedGraphs(self.kernel, self.graphs[chosen], [step[vertices] for step in self.classes])
+
 
 class WLKernel(ExplicitKernel):
     r"""Weisfeiler-Lehman subtree features: how many vertices have each refined color.
@@ -275,6 +284,15 @@ class WLKernel(ExplicitKernel):
         graph_set = as_graphset(graphs)
         return RefinedGraphs(self, graph_set, self.vertex_classes(graph_set))
 
+    def refines_like(self, other: WLKernel) -> bool:
+        """Whether the other kernel, perhaps a deeper one, gives all vertices the same classes, as a copy does."""
+        if self is other:
+            return True
+        ours, theirs = ((each.padding_color, each.start_, each.edge_types_) for each in (self, other))
+        depth = int(self.iterations)
+        known = zip(self.signatures_, other.signatures_[:depth], strict=True)
+        return ours == theirs and other.iterations >= depth and all(one.equals(another) for one, another in known)
+
     def vertex_classes(self, graphs: GraphSet) -> list[IntArray]:
         """The class of every vertex in every iteration: a column after ``offsets_``, or beyond for unseen classes."""
         classes = [self._start(graphs)]
@@ -336,15 +354,12 @@ class WLKernel(ExplicitKernel):
 
     def _classes(self, refined: RefinedGraphs) -> list[IntArray]:
         """The classes of the iterations of this kernel, which must begin like that of the refined graphs."""
-        depth = int(self.iterations)
-        fitted, given = (self.start_, *self.signatures_), (refined.kernel.start_, *refined.kernel.signatures_[:depth])
-        alike = self.padding_color == refined.kernel.padding_color and len(given) == depth + 1
-        if not alike or any(map(is_not, fitted, given)):
+        if not self.refines_like(refined.kernel):
             raise ValueError(
                 f"expected graphs refined by this kernel or by a deeper one that it was fitted on; got graphs of a "
                 f"kernel with {refined.kernel.iterations} iterations: pass the graphs themselves"
             )
-        return refined.classes[: depth + 1]
+        return refined.classes[: int(self.iterations) + 1]
 
     def _start(self, graphs: GraphSet) -> IntArray:
         """Start colors numbered by the color names of training; other names get the numbers after those."""

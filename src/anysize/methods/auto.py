@@ -13,6 +13,10 @@ check returns a regime:
 
 If all graphs have about one size, random half-size vertex samples take the place of the smaller graphs.
 
+Gamma models see vertex features as bins of all features together (`anysize.kernels.vertex_bins`), SizeMix also each
+feature by itself. What the check says of the graphs does not hold of such bins: with features, graphon is treated like
+mixed.
+
 *Clearly* means that the difference d of the mean log-likelihoods is above two standard errors, and that 10 d is above
 2: an inner shift only resembles the shift to come, and is worth ten graphs, as in the weights of all experts
 (`anysize.methods.evidence.STRENGTH`). A likelihood ratio of less than e^2 does not overrule the regime.
@@ -26,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -38,10 +42,10 @@ from anysize.counting.columns import Columns, unite
 from anysize.graphs.assembly import induced_subgraphs
 from anysize.graphs.graphset import GraphSet
 from anysize.methods.evidence import (
-    STRENGTH,
     balanced_error,
     balanced_mean,
     evidence_weights,
+    is_clear,
     log_likelihood,
     one_against_rest,
 )
@@ -57,17 +61,19 @@ from anysize.methods.method import (
     Sizes,
     TrainingData,
     class_weights,
+    learn_bins,
 )
 from anysize.methods.sizemix import SIZEMIX, SizeMixLearner, fit_balanced_regression
 from anysize.splits import parts_by_class, random_60_and_40, smaller_and_larger
 from anysize.training.settings import Recipe
 from anysize.training.whitening import Whitening, fit_whitening, topology_numbers
 
+if TYPE_CHECKING:
+    from anysize.kernels.vertex_bins import VertexBins
+
 Family = Literal["gamma", "sizemix"]
 
 SMALLEST_SIZE_RATIO = 1.05  # of geometric mean sizes: below it the larger part is no size shift
-STANDARD_ERRORS = 2.0  # by which one family must beat the other to overrule the regime
-MIN_LOG_RATIO = 2.0  # of the likelihoods of `STRENGTH` graphs, to overrule the regime
 FOLDS = 3
 SAMPLE_SHARE = 0.5  # of the vertices, in samples that take the place of smaller graphs
 SMALLEST_SAMPLE = 4  # vertices
@@ -92,8 +98,7 @@ class Evidence:
     @property
     def winner(self) -> Family | None:
         """The family that is clearly better; None if neither is."""
-        log_ratio = STRENGTH * abs(self.gamma - self.sizemix)
-        if abs(self.z) <= STANDARD_ERRORS or log_ratio <= MIN_LOG_RATIO:
+        if not is_clear(self.gamma - self.sizemix, self.z):
             return None
         return "gamma" if self.z > 0 else "sizemix"
 
@@ -155,9 +160,11 @@ class AutoLearner:
         """One ensemble per run; the decision is made once, with the seed of the first run."""
         data = _balanced(data)
         decision = decide(data, runs[0].seed)
+        bins = learn_bins(data.train.whole("auto")) if decision.family == "gamma" else None
+        data = _binned_data(data, bins)
         weights = _weigh(data, runs[0].seed) if decision.family == "gamma" else np.ones(1)
         for number, run in enumerate(runs, 1):
-            yield FittedAuto(decision, _fit_family(decision.family, data, run.seed), weights, (run,))
+            yield FittedAuto(decision, _fit_family(decision.family, data, run.seed), weights, (run,), bins)
             if progress is not None:
                 progress(number / len(runs))
 
@@ -170,25 +177,39 @@ class AutoLearner:
         evidence = None if about["evidence"] is None else Evidence(**about["evidence"])
         check = {name: float("nan" if value is None else value) for name, value in about["check"].items()}
         decision = Decision(GraphonCheck(**check), about["family"], evidence)
-        runs = tuple(Run(**run) for run in about["runs"])
-        return FittedAuto(decision, experts, arrays["weights"], runs)
+        runs, bins = tuple(Run(**run) for run in about["runs"]), None
+        if about.get("bins") is not None:
+            from anysize.kernels.vertex_bins import VertexBins
+
+            bins = VertexBins.from_state(about["bins"])
+        return FittedAuto(decision, experts, arrays["weights"], runs, bins)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedAuto:
-    """The experts of one family, their weights, and the decision for it."""
+    """The experts of one family, their weights, and the decision for it.
+
+    ``bins``: of vertex features, which Gamma models take as colors.
+    """
 
     decision: Decision
     experts: Mapping[str, Fitted]
     weights: FloatArray
     runs: tuple[Run, ...]
+    bins: VertexBins | None = None
     trained: None = None
 
+    def input(self, examples: Examples) -> Examples:
+        """The examples as the experts take them."""
+        return examples if self.bins is None else examples.binned(self.bins)
+
     def outputs(self, examples: Examples) -> FloatArray:
+        examples = self.input(examples)
         by_expert = np.stack([expert.outputs(examples)[0] for expert in self.experts.values()])
         return np.tensordot(self.weights, by_expert, 1)[None]
 
     def represent(self, examples: Examples) -> FloatArray:
+        examples = self.input(examples)
         return np.concatenate([expert.represent(examples)[0] for expert in self.experts.values()], axis=1)[None]
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
@@ -200,6 +221,8 @@ class FittedAuto:
         check = {name: value if np.isfinite(value) else None for name, value in asdict(self.decision.check).items()}
         evidence = None if self.decision.evidence is None else asdict(self.decision.evidence)
         about = {"experts": experts, "family": self.decision.family, "check": check, "evidence": evidence}
+        if self.bins is not None:
+            about["bins"] = self.bins.state()
         return about | {"runs": [asdict(run) for run in self.runs]}, arrays
 
 
@@ -217,11 +240,12 @@ def decide(data: TrainingData, seed: int) -> Decision:
         return Decision(check, "sizemix", None)
     small, large = smaller_and_larger(graphs.sizes, data.train.weights)
     shifted = is_size_shift(graphs.sizes, y, small, large)
-    if check.regime == "graphon" and not shifted:
+    favored: Family = "gamma" if check.regime == "graphon" and graphs.features is None else "sizemix"
+    if favored == "gamma" and not shifted:
         return Decision(check, "gamma", None)
     evidence = gather_evidence(data, small, large, shifted, seed)
     winner = None if evidence is None else evidence.winner
-    return Decision(check, winner or ("gamma" if check.regime == "graphon" else "sizemix"), evidence)
+    return Decision(check, winner or favored, evidence)
 
 
 def _balanced(data: TrainingData) -> TrainingData:
@@ -261,15 +285,24 @@ def gather_evidence(data: TrainingData, small: IntArray, large: IntArray, shifte
     if not complete or amounts.min() < 2 or not train.counts(data.k, data.cache, edges=True).matrix.nnz:
         return None
     likelihood = {}
+    bins = learn_bins(train.whole("auto"))
     for family in FAMILIES:
-        experts = _fit_family(family, replace(data, train=train), seed)
-        by_expert = np.stack([expert.outputs(test)[0] for expert in experts.values()])
+        fitted, judged = replace(data, train=train), test
+        if family == "gamma" and bins is not None:
+            fitted, judged = _binned_data(fitted, bins), test.binned(bins)
+        experts = _fit_family(family, fitted, seed)
+        by_expert = np.stack([expert.outputs(judged)[0] for expert in experts.values()])
         likelihood[family] = log_likelihood(_cross_weighted(by_expert, truth, weights, rng), truth)
     difference = likelihood["gamma"] - likelihood["sizemix"]
     error = balanced_error(difference, truth, weights)
     z = balanced_mean(difference, truth, weights) / max(error, 1e-9)
     gamma, sizemix = (float(balanced_mean(likelihood[family], truth, weights)) for family in FAMILIES)
     return Evidence("sizes" if shifted else "samples", gamma, sizemix, float(z))
+
+
+def _binned_data(data: TrainingData, bins: VertexBins | None) -> TrainingData:
+    """The data with bins of vertex features as colors."""
+    return data if bins is None else replace(data, train=data.train.binned(bins), validation=None)
 
 
 def _fit_family(family: Family, data: TrainingData, seed: int) -> dict[str, Fitted]:
@@ -422,4 +455,12 @@ EXPERTS: Mapping[str, Learner] = {
 }
 FAMILIES: Mapping[Family, tuple[str, ...]] = {"gamma": ("gamma-gin", "densities"), "sizemix": ("sizemix",)}
 
-AUTO = Method(name="auto", title="auto", learner=AutoLearner(), grid=NO_GRID, bootstrap=True, edges=SIZEMIX.edges)
+AUTO = Method(
+    name="auto",
+    title="auto",
+    learner=AutoLearner(),
+    grid=NO_GRID,
+    bootstrap=True,
+    edges=SIZEMIX.edges,
+    features="numbers",
+)

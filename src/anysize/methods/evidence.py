@@ -13,6 +13,8 @@ from scipy.special import expit
 
 from anysize._typing import FloatArray, IntArray
 
+STANDARD_ERRORS = 2.0  # by which one side must be better to be clearly better
+MIN_LOG_RATIO = 2.0  # of the likelihoods of `STRENGTH` graphs, for the same
 STRENGTH = 10.0  # of evidence, in graphs: an inner size shift only resembles the one that is to come
 LOWEST_PROBABILITY = 1e-3
 STACKING_STEPS = 500
@@ -45,6 +47,17 @@ def balanced_error(values: FloatArray, y: IntArray, weights: FloatArray) -> floa
         squares = (of_class - np.average(of_class, weights=of_weights)) ** 2
         variance += np.average(squares, weights=of_weights) / effective_number(of_weights)
     return float(np.sqrt(variance)) / len(classes)
+
+
+def is_clear(difference: float, z: float) -> bool:
+    """Whether one side predicts clearly better: by a difference of mean log-likelihoods, z in standard errors.
+
+    Besides being above two standard errors, the likelihood ratio of `STRENGTH` graphs must be at least e^2.
+
+    >>> is_clear(0.3, 2.5), is_clear(0.3, 1.5), is_clear(0.1, 9.0)
+    (True, False, False)
+    """
+    return abs(z) > STANDARD_ERRORS and STRENGTH * abs(difference) > MIN_LOG_RATIO
 
 
 def effective_number(weights: FloatArray) -> float:

@@ -172,9 +172,7 @@ class CircularCounts:
     @staticmethod
     def learn(train: Examples, configuration: Configuration, cache: PathLike | None) -> CircularCounts:
         """What training graphs have."""
-        from anysize.kernels.wl import WLKernel
-
-        return CircularCounts(WLKernel(configuration["radius"]).fit(train.whole("a forest")))
+        return CircularCounts(train.wl_kernel(configuration["radius"]))
 
     def of(self, examples: Examples, cache: PathLike | None = None) -> csr_array[np.float64]:
         """(graphs, width)."""
@@ -277,8 +275,9 @@ def _forest(name: str, title: str, features: type[PatternCounts | CircularCounts
     both: frozenset[TargetKind] = frozenset({"classes", "numbers"})
     learner = ForestLearner(features)
     return Method(
-        name=name, title=title, learner=learner, predicts=both, parameters=checks, defaults=defaults, edges=EDGE_TYPES
-    )
+        name=name, title=title, learner=learner, predicts=both, parameters=checks, defaults=defaults, edges=EDGE_TYPES,
+        features="bins",
+    )  # fmt: skip
 
 
 FORESTS = (

@@ -12,8 +12,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from anysize._progress import Progress, part_of
 from anysize.methods.configuration import weight, whole_number
+from anysize.methods.evidence import balanced_error, balanced_mean, is_clear, log_likelihood, one_against_rest
 from anysize.methods.method import (
     EDGE_TYPES,
     FAMILIES,
@@ -42,8 +45,9 @@ from anysize.methods.neural import (
     plain_recipe,
     settings_of,
 )
+from anysize.splits import smaller_and_larger
 from anysize.training.device import device_kind, torch_defaults
-from anysize.training.settings import Recipe, Settings
+from anysize.training.settings import Densities, Recipe, Settings
 
 if TYPE_CHECKING:
     from anysize.counting.counts import Counts
@@ -80,9 +84,11 @@ class GammaLearner:
         validation = data.validation
         for number, stack in enumerate(stacks):
             counts = data.train.counts(stack.k, data.cache, edges=True)
+            fitting = fitting_recipe(recipe, data, colored=counts.columns.colors is not None)
+            if recipe.over == "auto":
+                fitting = replace(fitting, over=carrying_densities(counts, data, stack.top, recipe.whiten))
             fitted = fit_gamma(
-                self.kind, counts, data.train.labels(), stack.members,
-                fitting_recipe(recipe, data, colored=counts.columns.colors is not None),
+                self.kind, counts, data.train.labels(), stack.members, fitting,
                 classes=data.classes, top=stack.top, weights=data.loss_weights(),
                 validation_weights=data.validation_weights,
                 validation=None if validation is None else (
@@ -100,6 +106,42 @@ class GammaLearner:
 
         k = about["k"] if isinstance(about["k"], int) else tuple(about["k"])
         return FittedGamma(GammaStack.from_state(about, arrays), tuple(Run(**run) for run in about["runs"]), k)
+
+
+def carrying_densities(
+    counts: Counts, data: TrainingData, top: int | None = None, whiten: bool = True
+) -> Densities:  # fmt: skip
+    """What is known to carry over: shares of connected subsets, or which patterns occur if that is clearly better.
+
+    Where densities vanish no theorem says which. A pattern that occurs once has a share that vanishes as well, and
+    drowns in those of others. A linear model on each is fitted to the smaller training graphs and judged on the larger
+    ones. Shares where nothing can be judged.
+    """
+    from anysize.methods.sizemix import fit_balanced_regression
+    from anysize.training.vocabulary import Vocabulary
+
+    y, weights = data.train.labels(), data.train.graph_weights()
+    small, large = smaller_and_larger(counts.sizes, data.train.weights)
+    classes, amounts = np.unique(y[large], return_counts=True)
+    if len(classes) < 2 or amounts.min() < 2 or not np.array_equal(np.unique(y[small]), classes):
+        return "connected"
+    if not counts[small].matrix.nnz:
+        return "connected"
+    targets = classes if len(classes) > 2 else classes[1:]
+    codes, likelihood = np.searchsorted(classes, y[large]), []
+    choices: tuple[Densities, Densities] = ("connected", "occurrence")
+    for over in choices:
+        vocabulary = Vocabulary.of("1hot", counts[small], over, top, whiten=whiten)
+        fitted, judged = (vocabulary.densities(counts[part])[1] for part in (small, large))
+        logits = np.empty((len(large), len(targets)))
+        for column, each in enumerate(targets):
+            slopes, intercept, _ = fit_balanced_regression(fitted, (y[small] == each).astype(np.int64), weights[small])
+            logits[:, column] = np.asarray(judged @ slopes) + intercept
+        likelihood.append(log_likelihood(one_against_rest(logits), codes))
+    ahead = likelihood[1] - likelihood[0]
+    difference = float(balanced_mean(ahead, codes, weights[large]))
+    z = difference / max(balanced_error(ahead, codes, weights[large]), 1e-9)
+    return choices[int(difference > 0 and is_clear(difference, z))]
 
 
 def _sampler(data: TrainingData, k: Sizes, recipe: Recipe) -> Callable[[int], Counts] | None:
@@ -183,6 +225,7 @@ COUNTED: Mapping[str, Validator] = {"top": whole_number}
 def _gamma_method(*, name: str, title: str, kind: GammaKind, grid: Mapping[str, Grid], **fields: Any) -> Method:
     learner = GammaLearner(kind)
     return Method(
+        features="bins",
         name=name,
         title=title,
         learner=learner,
@@ -201,6 +244,7 @@ def _penalized_method(**fields: Any) -> Method:
     """A Gamma model with a GNN on the patterns."""
     return _gamma_method(
         defaults={"hidden": 32, "lr": 0.01, "layers": 1},
+        vanishing_defaults={"layers": 2},  # one layer sees degrees alone: those of the house and of K2,3 are the same
         family_defaults={"tu": {**TU_DEFAULTS, "layers": 2}},
         parameters={**DEEP, **COUNTED, "penalty": weight},
         penalty_name="penalty",

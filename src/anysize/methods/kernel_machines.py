@@ -61,7 +61,7 @@ class KernelLearner:
                 color = self._padding_color(run, data.train)
                 if color not in deepest:
                     most = max(map(_iterations, runs))
-                    deepest[color] = WLKernel(most, padding_color=color).fit(data.train.whole(WL))
+                    deepest[color] = data.train.wl_kernel(most, color)
                 kernel: Any = WLKernel(_iterations(run), padding_color=color)
                 source: Sizes | WLKernel = deepest[color]
             else:
@@ -224,7 +224,7 @@ def _kernel_method(**fields: Any) -> Method:
     """
     return Method(
         kind="kernel", predicts=frozenset({"classes", "numbers"}), seeded=False, weighted_in_paper=False,
-        selection_metric="accuracy", edges=EDGE_TYPES, **fields,
+        selection_metric="accuracy", edges=EDGE_TYPES, features="bins", **fields,
     )  # fmt: skip
 
 

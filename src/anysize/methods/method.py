@@ -24,6 +24,8 @@ from anysize.training.settings import Recipe
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from anysize.graphs.colors import ColorName
+    from anysize.kernels.vertex_bins import VertexBins
     from anysize.kernels.wl import RefinedGraphs, WLKernel
     from anysize.training.loop import Trained
 
@@ -48,7 +50,7 @@ class Examples:
     counts, for example 2 as if it were there twice; None if each counts once.
 
     Graphs are counted when a method asks for counts, once per pattern size, and refined once for all runs that share a
-    WL kernel.
+    WL kernel. What is asked of a part (`rows`) is made for the whole: once for all parts.
     """
 
     graphs: GraphSet | None = None
@@ -56,8 +58,11 @@ class Examples:
     environments: IntArray | None = None
     table: Counts | None = None
     weights: FloatArray | None = None
+    part_of: tuple[Examples, IntArray] | None = field(default=None, repr=False)  # the whole, and positions in it
     _tables: dict[tuple[tuple[int, ...], bool, bool], Counts] = field(default_factory=dict, repr=False)
-    _refined: dict[WLKernel, RefinedGraphs] = field(default_factory=dict, repr=False)
+    _kernels: dict[tuple[int, ColorName | None], WLKernel] = field(default_factory=dict, repr=False)
+    _refined: list[RefinedGraphs] = field(default_factory=list, repr=False)  # under one kernel, the last one
+    _binned: dict[VertexBins, Examples] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if (self.graphs is None) == (self.table is None):
@@ -90,12 +95,18 @@ class Examples:
         if self.graphs is None:
             assert self.table is not None
             return self.table
-        typed = edges and (self.graphs.edge_colors is not None or self.graphs.directions is not None)
-        sizes, colored = (k,) if isinstance(k, int) else tuple(k), colors and self.graphs.colors is not None
+        graphs = self.graphs if self.part_of is None else self.part_of[0].graphs  # a part may have no directions
+        assert graphs is not None
+        typed = edges and (graphs.edge_colors is not None or graphs.directions is not None)
+        sizes, colored = (k,) if isinstance(k, int) else tuple(k), colors and graphs.colors is not None
         key = sizes, colored, typed
         if key not in self._tables:
             from anysize.counting.api import count  # imports numba
 
+            if self.part_of is not None:
+                whole, rows = self.part_of
+                self._tables[key] = whole.counts(k, cache, colors, edges, progress)[rows]
+                return self._tables[key]
             table = None if typed else self._coarsened(sizes, colored)
             if table is None:
                 table = count(self.graphs, sizes, colored, cache=cache, progress=progress, edges=typed)
@@ -113,30 +124,56 @@ class Examples:
     def forget_counts(self) -> None:
         """Drop the counts made so far: they are made again, or read from a cache, when they are asked for."""
         self._tables.clear()
+        if self.part_of is not None:
+            self.part_of[0].forget_counts()
+
+    def wl_kernel(self, iterations: int, padding_color: ColorName | None = None) -> WLKernel:
+        """A WL kernel fitted to these graphs; for a part, to the whole: other types are none of a part's features."""
+        if self.part_of is not None:
+            return self.part_of[0].wl_kernel(iterations, padding_color)
+        key = iterations, padding_color
+        if key not in self._kernels:
+            from anysize.kernels.wl import WLKernel
+
+            kernel = WLKernel(iterations, padding_color=padding_color)
+            self._kernels[key] = kernel.fit(self.whole("the WL kernel"))
+        return self._kernels[key]
 
     def refined(self, kernel: WLKernel) -> RefinedGraphs:
         """The graphs with the types of their vertices under a fitted WL kernel; those of the last one are kept."""
-        if kernel not in self._refined:
-            self._refined.clear()
-            self._refined[kernel] = kernel.refine(self.whole("the WL kernel"))
-        return self._refined[kernel]
+        if not self._refined or not kernel.refines_like(self._refined[0].kernel):
+            if self.part_of is not None and kernel in self.part_of[0]._kernels.values():
+                whole, rows = self.part_of
+                refined = whole.refined(kernel).rows(rows)
+            else:
+                refined = kernel.refine(self.whole("the WL kernel"))
+            self._refined[:] = [refined]
+        return self._refined[0]
+
+    def binned(self, bins: VertexBins) -> Examples:
+        """The graphs with their vertex features as colors; those by the last bins are kept."""
+        if bins not in self._binned:
+            self._binned.clear()
+            graphs = bins.transform(self.whole("a method on bins of vertex features"))
+            self._binned[bins] = Examples(graphs, self.y, self.environments, weights=self.weights)
+        return self._binned[bins]
 
     def vertex_types(self, iterations: int) -> tuple[WLKernel, csr_array[np.float64]]:
-        """A WL kernel fitted to these graphs, and (graphs, types): how many vertices have each type."""
-        from anysize.kernels.wl import WLKernel
-
-        kernel = WLKernel(iterations)
-        return kernel, kernel.fit_transform(self.whole("the WL kernel"))
+        """The WL kernel of these graphs (`wl_kernel`), and (graphs, types): how many vertices have each type."""
+        kernel = self.wl_kernel(iterations)
+        return kernel, kernel.features_ if self.part_of is None else kernel.features_[self.part_of[1]]
 
     def rows(self, chosen: NDArray[Any]) -> Examples:
-        """A subset of the examples, by positions or as a boolean mask, with the counts made so far."""
+        """A part of the examples, by positions or as a boolean mask."""
+        positions = np.arange(len(self))[chosen]
+        whole, places = (self, positions) if self.part_of is None else (self.part_of[0], self.part_of[1][positions])
         return Examples(
-            None if self.graphs is None else self.graphs[chosen],
-            None if self.y is None else self.y[chosen],
-            None if self.environments is None else self.environments[chosen],
-            None if self.table is None else self.table[chosen],
-            None if self.weights is None else self.weights[chosen],
-            {key: table[chosen] for key, table in self._tables.items()},
+            None if self.graphs is None else self.graphs[positions],
+            None if self.y is None else self.y[positions],
+            None if self.environments is None else self.environments[positions],
+            None if self.table is None else self.table[positions],
+            None if self.weights is None else self.weights[positions],
+            (whole, places),
         )
 
     def whole(self, method: str) -> GraphSet:
@@ -165,6 +202,20 @@ class Examples:
     def graph_weights(self) -> FloatArray:
         """(graphs,): how often each graph counts, 1 where no weights are given."""
         return np.ones(len(self)) if self.weights is None else self.weights
+
+
+def learn_bins(graphs: GraphSet, method: Method | None = None) -> VertexBins | None:
+    """Bins of the vertex features of training graphs; None without features, or if ``method`` does not use bins."""
+    if method is not None and method.features != "bins":
+        return None
+    if graphs.features is None or not graphs.features.size:
+        return None
+    from anysize._log import log
+    from anysize.kernels.vertex_bins import VertexBins
+
+    bins = VertexBins().fit(graphs)
+    log.info(bins.sentence)
+    return bins
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,8 +367,9 @@ class Method:
             by its name; others have their defaults. No entry where the method is not run; without any grid, the
             defaults are run everywhere.
         defaults: the configuration to use where no grid is searched.
-        colored_defaults: recipe -> what is added to the defaults where graphs have colors (the color penalty), and for
-            the robust recipe where densities do not vanish.
+        colored_defaults: recipe -> what is added to the defaults where graphs have colors (the color penalty); not for
+            the robust recipe where densities vanish.
+        vanishing_defaults: what is added to the defaults for the robust recipe where densities vanish.
         family_defaults: family of tasks -> what is added to the defaults.
         recipe_defaults: recipe -> what is added to both.
         quick: hyper-parameter -> its values in the quick grid, where these are not the same as for other methods.
@@ -335,7 +387,8 @@ class Method:
         patterns: whether its input is counts of patterns rather than whole graphs.
         colors: whether it uses vertex colors.
         edges: what it uses of edges: names in `anysize.graphs.attributes`. Patterns have types of edges by all or none.
-        features: whether it uses vertex features.
+        features: how it uses vertex features: as numbers, or as bins that color vertices (`learn_bins`), which whoever
+            trains it learns on the training graphs; None if it does not.
         environments: whether training compares environments; with ``penalty_name``, only where that is above 0.
         penalty_name: the name of the hyper-parameter that weighs its penalty; None without penalty.
         recolors: whether its penalty compares recolored copies of the graphs, which needs vertex colors.
@@ -354,6 +407,7 @@ class Method:
     grid: Mapping[str, Grid] = field(default_factory=dict)
     defaults: Configuration = field(default_factory=dict)
     colored_defaults: Mapping[RecipeName, Configuration] = field(default_factory=dict)
+    vanishing_defaults: Configuration = field(default_factory=dict)
     family_defaults: Mapping[str, Configuration] = field(default_factory=dict)
     recipe_defaults: Mapping[RecipeName, Configuration] = field(default_factory=dict)
     quick: Grid = field(default_factory=dict)
@@ -367,7 +421,7 @@ class Method:
     patterns: bool = False
     colors: bool = True
     edges: frozenset[str] = frozenset()
-    features: bool = False
+    features: Literal["numbers", "bins"] | None = None
     environments: bool = False
     penalty_name: str | None = None
     recolors: bool = False
@@ -384,7 +438,7 @@ class Method:
     @property
     def uses(self) -> frozenset[str]:
         """The attributes of graphs that it uses."""
-        vertices = {VERTEX_COLORS: self.colors, FEATURES: self.features}
+        vertices = {VERTEX_COLORS: self.colors, FEATURES: self.features is not None}
         return self.edges | {title for title, is_used in vertices.items() if is_used}
 
     def counts(
@@ -409,8 +463,8 @@ class Method:
     def hyper_parameters(self) -> frozenset[str]:
         """The names of its hyper-parameters, without k."""
         named = (
-            *self.grid.values(), self.defaults, *self.colored_defaults.values(), *self.family_defaults.values(),
-            *self.recipe_defaults.values(),
+            *self.grid.values(), self.defaults, *self.colored_defaults.values(), self.vanishing_defaults,
+            *self.family_defaults.values(), *self.recipe_defaults.values(),
         )  # fmt: skip
         return frozenset(self.parameters).union(*named) - {"k"}
 
@@ -441,8 +495,9 @@ class Method:
 
         A task with a grid of its own replaces default values that are not in it by the first value of that grid.
         """
-        colored = colored and not (vanishing and name == "robust")
         added = self.colored_defaults.get(name, {}) if colored else {}
+        if vanishing and name == "robust":
+            added = self.vanishing_defaults
         of_family = self.family_defaults.get(family or "", {})
         configuration = {**self.defaults, **added, **of_family, **self.recipe_defaults.get(name, {})}
         for parameter, values in self.grid.get(task or "", {}).items():

@@ -67,11 +67,11 @@ def plain_recipe(name: RecipeName, family: str | None, vanishing: bool = False) 
 
     ``paper``: as in its appendix, 500 epochs (brain 400, TU 1000), the first of the epochs with the best validation
     score, densities over connected subsets. ``robust``: the best epoch, ties broken by validation loss; densities
-    over all subsets, or over connected ones if the others are ``vanishing`` with the size.
+    over all subsets, or if these are ``vanishing`` with the size over connected ones, or occurrences (``auto``).
     """
     base, changes = (PAPER, PAPER_CHANGES) if name == "paper" else (BEST_EPOCH, ROBUST_CHANGES)
     recipe = replace(base, **changes.get(family or "", {}))
-    return replace(recipe, over="connected") if vanishing else recipe
+    return replace(recipe, over="connected" if name == "paper" else "auto") if vanishing else recipe
 
 
 def gnn_recipe(name: RecipeName, family: str | None, vanishing: bool = False) -> Recipe:

@@ -177,7 +177,7 @@ def module_method(
         parameters={**checks, **penalty, **(parameters or {})},
         recipes=recipes,
         recipe_fields=LOOP_FIELDS,
-        features=True,
+        features="numbers",
         environments=learner.penalty_name is not None,
         penalty_name=learner.penalty_name,
         **fields,

@@ -23,6 +23,10 @@ occurrence  1 if c > 0                  alpha = 0, and one copy is as good as ma
 composition sqrt(c / copies)            the share among all patterns of as many vertices
 =========== =========================== ===================================================================
 
+Vertex features make further counts: of types whose colors are bins of the features (`VertexBins`), with the maps of
+types, and of the vertices and edges in the quartiles of each feature by itself (`FeatureCounts`), with the maps of
+patterns: a feature that varies smoothly over edges, one of many, is seen there.
+
 Each map, with types of depth at most 0, 1 and 3 or with the patterns, is a **head**: a class-balanced L2 logistic
 regression. The heads are fitted to the smaller 60 % of the training graphs and judged on the larger 40 %, and their
 weights are those of which the weighted mean of probabilities has the highest likelihood there
@@ -33,9 +37,11 @@ rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -56,16 +62,19 @@ from anysize.graphs.labels import (
 from anysize.graphs.ragged import offsets, owners
 from anysize.io.convert import as_graphset
 from anysize.methods.evidence import balanced_mean, log_likelihood, one_against_rest, stacked_weights
-from anysize.methods.method import EDGE_TYPES, NO_GRID, Arrays, Examples, Method, Run, TrainingData
+from anysize.methods.method import EDGE_TYPES, NO_GRID, Arrays, Examples, Method, Run, TrainingData, learn_bins
 from anysize.splits import random_60_and_40, smaller_and_larger
 from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
     from anysize.counting.columns import Columns
     from anysize.kernels.explanation import VertexExplanation
+    from anysize.kernels.vertex_bins import FeatureCounts, VertexBins
     from anysize.kernels.wl import WLKernel
     from anysize.methods.sizemix_regression import SizeMixRegression
 
+Source = Literal["types", "patterns", "bins", "features"]
+SOURCES: tuple[Source, ...] = get_args(Source)
 DEPTHS = (0, 1, 3)
 MAPS = ("presence", "share", "fitted", "direction")
 PATTERN_SIZES = (3, 4, 5)
@@ -79,18 +88,27 @@ EXPONENT_PRIOR_MEAN, EXPONENT_PRIOR_DEVIATION, HIGHEST_EXPONENT = 1.0, 0.5, 2.0
 HEAD_ARRAYS = ("columns", "exponents", "weights", "intercepts", "center")
 
 
-class Tables(NamedTuple):
-    """Counts of vertex types and of patterns in graphs, log(n / n0), and how often each graph counts."""
+class TypeName(NamedTuple):
+    """What is counted, in explanations: its name is made when it is shown."""
 
-    types: csr_array[np.float64]
-    patterns: csr_array[np.float64]
+    make: Callable[[], str]
+
+    @property
+    def name(self) -> str:
+        return self.make()
+
+
+class Tables(NamedTuple):
+    """Counts in graphs, by what is counted (`Source`), log(n / n0), and how often each graph counts."""
+
+    counts: Mapping[Source, csr_array[np.float64]]
     log_sizes: FloatArray
     weights: FloatArray
 
     def rows(self, chosen: IntArray) -> Tables:
         """Those of some of the graphs."""
-        types, patterns = csr_array(self.types[chosen]), csr_array(self.patterns[chosen])
-        return Tables(types, patterns, self.log_sizes[chosen], self.weights[chosen])
+        counts = {source: csr_array(table[chosen]) for source, table in self.counts.items()}
+        return Tables(counts, self.log_sizes[chosen], self.weights[chosen])
 
     @property
     def mean_log_size(self) -> float:
@@ -129,14 +147,16 @@ class Head:
     """One logistic regression per class (one in all for two classes) on one map of types up to one depth, or patterns.
 
     Attributes:
-        scaling: the name of the map. depth: types are refined at most so often; None for patterns.
-        columns: (features,) of the types or patterns.
+        scaling: the name of the map. source: what is counted.
+        depth: types are refined at most so often; None for what is not refined.
+        columns: (features,) of what is counted.
         exponents: (regressions, features); 1 for share, and 0 for other maps that are not fitted.
         weights: (regressions, features), intercepts: (regressions,): logits are mapped counts @ weights + intercept.
         center: (regressions, features) mean mapped counts of the training graphs, classes weighted alike.
     """
 
     scaling: str
+    source: Source
     depth: int | None
     columns: IntArray
     exponents: FloatArray
@@ -145,41 +165,42 @@ class Head:
     center: FloatArray
 
     def counts(self, tables: Tables) -> Entries:
-        """Counts of the types or patterns of this head; heads of one depth have the same."""
-        return Entries.of(tables.types if self.depth is not None else tables.patterns, self.columns)
+        """The counts of this head; heads of one source and depth have the same."""
+        return Entries.of(tables.counts[self.source], self.columns)
 
     def mapped(self, tables: Tables, regression: int) -> FloatArray:
         """(graphs, features): the input of one regression."""
         counts = self.counts(tables)
-        values = map_counts(counts, tables.log_sizes, self.scaling, self.exponents[regression], self.columns)
+        groups = groups_of(self.source, self.columns)
+        values = map_counts(counts, tables.log_sizes, self.scaling, self.exponents[regression], groups)
         return np.asarray(counts.table(values).toarray())
 
     def logits(self, counts: Entries, log_sizes: FloatArray) -> FloatArray:
         """(graphs, regressions)."""
         graphs = counts.shape[0]
-        logits = np.empty((graphs, len(self.intercepts)))
+        logits, groups = np.empty((graphs, len(self.intercepts))), groups_of(self.source, self.columns)
         for number, (exponents, weights) in enumerate(zip(self.exponents, self.weights, strict=True)):
-            terms = map_counts(counts, log_sizes, self.scaling, exponents, self.columns) * weights[counts.columns]
+            terms = map_counts(counts, log_sizes, self.scaling, exponents, groups) * weights[counts.columns]
             logits[:, number] = np.bincount(counts.rows, terms, graphs)
         return logits + self.intercepts
 
 
 def all_logits(heads: Sequence[Head], tables: Tables) -> Iterator[FloatArray]:
-    """(graphs, regressions) of every head; columns are selected once per depth."""
-    known: dict[tuple[int | None, bytes], Entries] = {}
+    """(graphs, regressions) of every head; columns are selected once per source and depth."""
+    known: dict[tuple[Source, int | None, bytes], Entries] = {}
     for head in heads:
-        key = head.depth, head.columns.tobytes()
+        key = head.source, head.depth, head.columns.tobytes()
         if key not in known:
             known[key] = head.counts(tables)
         yield head.logits(known[key], tables.log_sizes)
 
 
 def map_counts(
-    counts: Entries, log_sizes: FloatArray, scaling: str, exponents: FloatArray, columns: IntArray
+    counts: Entries, log_sizes: FloatArray, scaling: str, exponents: FloatArray, groups: IntArray
 ) -> FloatArray:
     """Nonzero counts under one hypothesis on how they scale; ``log_sizes`` are log(n / n0). Zeros stay zeros.
 
-    ``columns``: which patterns they are of, for *composition*.
+    ``groups``: of the columns; *composition* is the share in a group.
     """
     values, rows = counts.values, counts.rows
     if scaling == "presence":
@@ -189,8 +210,7 @@ def map_counts(
     if scaling == "direction":
         return values / np.sqrt(np.bincount(rows, values**2))[rows]
     if scaling == "composition":
-        size = np.searchsorted(PATTERN_SIZES, plain_patterns().size[columns])[counts.columns]
-        same = rows * len(PATTERN_SIZES) + size  # as many vertices, in the same graph
+        same = rows * (int(groups.max(initial=0)) + 1) + groups[counts.columns]  # in the same graph
         return np.asarray(np.sqrt(values / np.bincount(same, values)[same]))
     return np.sqrt(values * np.exp(-log_sizes[rows] * exponents[counts.columns]))
 
@@ -200,6 +220,17 @@ def plain_patterns() -> Columns:
     from anysize.counting.columns import Columns
 
     return Columns.plain(*PATTERN_SIZES)
+
+
+def groups_of(source: Source, columns: IntArray) -> IntArray:
+    """What is compared by *composition*: patterns of as many vertices; vertices, or edges, by the bins of a feature."""
+    if source == "features":
+        from anysize.kernels.vertex_bins import count_groups
+
+        return count_groups(columns)
+    if source == "patterns":
+        return np.searchsorted(PATTERN_SIZES, plain_patterns().size[columns])
+    return np.zeros(len(columns), np.int64)
 
 
 def log_numbers(examples: Examples) -> FloatArray:
@@ -239,10 +270,13 @@ class SizeMix:
 
     Attributes:
         classes: the classes in ascending order.
-        kernel: the Weisfeiler-Lehman features. heads: twelve of types, four of patterns.
+        kernel: the Weisfeiler-Lehman features. heads: twelve of types, four of patterns; with vertex features twelve of
+            types of bins and four of each feature by itself.
         head_weights: (heads,) their weights. evidence: (heads,) the mean log-likelihood of each by itself on the larger
             training graphs; nan with too few graphs for that, when all heads weigh the same.
         log_size: mean log number of vertices of the training graphs.
+        bins: of vertex features. bin_kernel: the Weisfeiler-Lehman features of graphs that they color. feature_counts:
+            counts by each feature by itself. None if the training graphs have no features.
 
     Examples:
         >>> import networkx as nx
@@ -258,6 +292,9 @@ class SizeMix:
     head_weights: FloatArray
     evidence: FloatArray
     log_size: float
+    bins: VertexBins | None = None
+    bin_kernel: WLKernel | None = None
+    feature_counts: FeatureCounts | None = None
 
     @staticmethod
     def fit(graphs: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> SizeMix:
@@ -279,15 +316,27 @@ class SizeMix:
         codes, graph_weights = np.searchsorted(classes, labels).astype(np.int64), train.graph_weights()
         kernel, types = train.vertex_types(max(DEPTHS))
         patterns = train.counts(PATTERN_SIZES, colors=False).matrix.astype(np.float64)
-        tables = Tables(types, patterns, log_numbers(train), graph_weights)
+        counts: dict[Source, csr_array[np.float64]] = {"types": types, "patterns": patterns}
+        offsets: dict[Source, IntArray] = {"types": kernel.offsets_}
+        known: dict[str, Any] = {}
+        bins = learn_bins(train.whole("sizemix"))
+        if bins is not None:
+            from anysize.kernels.vertex_bins import FeatureCounts
+
+            by_feature = FeatureCounts.of(train.whole("sizemix"))
+            assert by_feature is not None
+            bin_kernel, counts["bins"] = train.binned(bins).vertex_types(max(DEPTHS))
+            counts["features"], offsets["bins"] = by_feature.counts(train.whole("sizemix")), bin_kernel.offsets_
+            known = {"bins": bins, "bin_kernel": bin_kernel, "feature_counts": by_feature}
+        tables = Tables(counts, log_numbers(train), graph_weights)
         with threadpool_limits(1):  # products this small are slower with more threads
-            heads = tuple(fit_heads(tables, kernel.offsets_, codes, len(classes)))
-            likelihood, judged = inner_likelihood(tables, kernel.offsets_, codes, len(classes))
+            heads = tuple(fit_heads(tables, offsets, codes, len(classes)))
+            likelihood, judged = inner_likelihood(tables, offsets, codes, len(classes))
         head_weights = stacked_weights(likelihood, codes[judged], graph_weights[judged])
         evidence = np.full(len(heads), np.nan)
         if len(judged):
             evidence = balanced_mean(likelihood, codes[judged], graph_weights[judged])
-        return SizeMix(classes, kernel, heads, head_weights, evidence, tables.mean_log_size)
+        return SizeMix(classes, kernel, heads, head_weights, evidence, tables.mean_log_size, **known)
 
     def predict_proba(self, graphs: Any) -> FloatArray:
         """(graphs, classes). ``graphs``: whatever `as_graphset` takes, or examples."""
@@ -306,16 +355,19 @@ class SizeMix:
 
     def summary(self) -> str:
         """The heads with their weights and evidence, and the fitted exponents."""
-        lines = ["weight  counts    scaling      inner log-likelihood  exponents (10 %, median, 90 %)"]
+        width = 8 if self.bins is None else 15
+        title = f"weight  {'counts':{width}}"
+        lines = [f"{title}  scaling      inner log-likelihood  exponents (10 %, median, 90 %)"]
         for number in np.argsort(-self.head_weights, kind="stable"):
             head, likelihood = self.heads[number], self.evidence[number]
             spread = ""
             if head.scaling == "fitted" and head.exponents.size:
                 spread = "  ".join(f"{value:.2f}" for value in np.quantile(head.exponents, [0.1, 0.5, 0.9]))
             evidence = "-" if np.isnan(likelihood) else f"{likelihood:.3f}"
-            counts = "patterns" if head.depth is None else f"depth {head.depth}"
+            counts = head.source if head.depth is None else f"depth {head.depth}"
+            counts += " of bins" if head.source == "bins" else ""
             weight = self.head_weights[number]
-            lines.append(f"{weight:6.3f}  {counts:8}  {head.scaling:11}  {evidence:>20}  {spread}".rstrip())
+            lines.append(f"{weight:6.3f}  {counts:{width}}  {head.scaling:11}  {evidence:>20}  {spread}".rstrip())
         return "\n".join(lines)
 
     def explain(self, graph: Any, reference: Any = None) -> VertexExplanation:
@@ -339,35 +391,58 @@ class SizeMix:
         regression, sign = (predicted, 1.0) if len(self.classes) > 2 else (0, 1.0 if predicted == 1 else -1.0)
         tables = self._input(Examples(graph_set))
         others = None if reference is None else self._input(Examples(as_graphset(reference)))
-        types = tables.types.shape[1]
-        width, base = types + tables.patterns.shape[1], 0.0
-        total, strongest, scalings = np.zeros(width), np.zeros(width), [("", 0.0)] * width
+        starts, width = {}, 0
+        for source, table in tables.counts.items():
+            starts[source], width = width, width + table.shape[1]
+        base, total, strongest, scalings = 0.0, np.zeros(width), np.zeros(width), [("", 0.0)] * width
         for head, weight in zip(self.heads, sign * self.head_weights, strict=True):
             center = head.center[regression] if others is None else head.mapped(others, regression).mean(axis=0)
             mapped = head.mapped(tables, regression)[0]
             terms = weight * (mapped - center) * head.weights[regression]
             base += weight * float(head.intercepts[regression] + center @ head.weights[regression])
-            columns = head.columns + (types if head.depth is None else 0)
+            columns = head.columns + starts[head.source]
             total[columns] += terms
             for column in np.flatnonzero(np.abs(terms) > strongest[columns]):
                 scalings[columns[column]] = head.scaling, float(head.exponents[regression, column])
             strongest[columns] = np.maximum(strongest[columns], np.abs(terms))
+        types = tables.counts["types"].shape[1]
         return explain_types(
-            self.kernel, graph_set, total[:types], scalings,
-            patterns=plain_patterns().patterns, copies=tables.patterns.toarray()[0], pattern_terms=total[types:],
+            self.kernel, graph_set, total[:types], scalings, pattern_terms=total[types:],
+            patterns=(*plain_patterns().patterns, *self._bin_types(), *self._feature_names()),
+            copies=np.concatenate([table.toarray()[0] for table in tables.counts.values()])[types:],
             predicted=self.classes[[predicted]].tolist()[0], probability=float(chances[predicted]),
             score="mean logit of the heads", base=base,
             base_name="mean training graph" if reference is None else "mean reference graph",
         )  # fmt: skip
 
+    def _bin_types(self) -> list[TypeName]:
+        """Names of the columns of the types of bins."""
+        if self.bin_kernel is None:
+            return []
+        limits = self.bin_kernel.offsets_.tolist()
+        return [
+            TypeName(partial(self.bin_kernel.type_name, depth, number))
+            for depth, (begin, end) in enumerate(pairwise(limits))
+            for number in range(end - begin)
+        ]
+
+    def _feature_names(self) -> list[TypeName]:
+        """Names of the columns of each feature by itself."""
+        counts = self.feature_counts
+        return [] if counts is None else [TypeName(partial(counts.name, column)) for column in range(counts.width)]
+
     def _input(self, examples: Examples) -> Tables:
-        """Counts of all types and patterns, and log(n / n0); no counts where no head is of patterns."""
-        if any(head.depth is None for head in self.heads):
+        """All counts, and log(n / n0); none of patterns where no head is of them."""
+        if any(head.source == "patterns" for head in self.heads):
             patterns = examples.counts(PATTERN_SIZES, colors=False).matrix.astype(np.float64)
         else:
             patterns = csr_array((len(examples), len(plain_patterns())), dtype=np.float64)
         types = self.kernel.transform(examples.refined(self.kernel))
-        return Tables(types, patterns, log_numbers(examples) - self.log_size, np.ones(len(examples)))
+        counts: dict[Source, csr_array[np.float64]] = {"types": types, "patterns": patterns}
+        if self.bins is not None and self.bin_kernel is not None and self.feature_counts is not None:
+            counts["bins"] = self.bin_kernel.transform(examples.binned(self.bins).refined(self.bin_kernel))
+            counts["features"] = self.feature_counts.counts(examples.whole("sizemix"))
+        return Tables(counts, log_numbers(examples) - self.log_size, np.ones(len(examples)))
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """What was learned, as a dictionary that JSON holds and plain arrays."""
@@ -375,9 +450,14 @@ class SizeMix:
         arrays = prefixed("kernel.", kernel_arrays) | {"head_weights": self.head_weights, "evidence": self.evidence}
         for number, head in enumerate(self.heads):
             arrays |= prefixed(f"head{number}.", {name: getattr(head, name) for name in HEAD_ARRAYS})
-        heads = [{"scaling": head.scaling, "depth": head.depth} for head in self.heads]
+        heads = [{"scaling": head.scaling, "source": head.source, "depth": head.depth} for head in self.heads]
         classes = classes_to_json(self.classes)
-        return {"classes": classes, "kernel": about, "heads": heads, "log_size": self.log_size}, arrays
+        whole = {"classes": classes, "kernel": about, "heads": heads, "log_size": self.log_size}
+        if self.bins is not None and self.bin_kernel is not None and self.feature_counts is not None:
+            whole["bins"], whole["feature_counts"] = self.bins.state(), self.feature_counts.state()
+            whole["bin_kernel"], kernel_arrays = self.bin_kernel.state()
+            arrays |= prefixed("bin_kernel.", kernel_arrays)
+        return whole, arrays
 
     @staticmethod
     def from_state(about: dict[str, Any], arrays: Arrays) -> SizeMix:
@@ -385,17 +465,27 @@ class SizeMix:
         from anysize.kernels.wl import WLKernel
 
         kernel = WLKernel.from_state(about["kernel"], arrays_of("kernel.", arrays))
-        heads = tuple(
-            Head(head["scaling"], head["depth"], *(arrays[f"head{number}.{name}"] for name in HEAD_ARRAYS))
-            for number, head in enumerate(about["heads"])
-        )
+        known: dict[str, Any] = {}
+        if "bins" in about:
+            from anysize.kernels.vertex_bins import FeatureCounts, VertexBins
+
+            bin_kernel = WLKernel.from_state(about["bin_kernel"], arrays_of("bin_kernel.", arrays))
+            known = {"bins": VertexBins.from_state(about["bins"]), "bin_kernel": bin_kernel}
+            known["feature_counts"] = FeatureCounts.from_state(about["feature_counts"])
+        heads = []
+        for number, head in enumerate(about["heads"]):
+            source = head.get("source", "types" if head["depth"] is not None else "patterns")
+            held = (arrays[f"head{number}.{name}"] for name in HEAD_ARRAYS)
+            heads.append(Head(head["scaling"], source, head["depth"], *held))
         return SizeMix(
-            classes_from_json(about["classes"]), kernel, heads,
-            arrays["head_weights"], arrays["evidence"], float(about["log_size"]),
+            classes_from_json(about["classes"]), kernel, tuple(heads), arrays["head_weights"],
+            arrays["evidence"], float(about["log_size"]), **known,
         )  # fmt: skip
 
 
-def inner_likelihood(tables: Tables, offsets: IntArray, y: IntArray, classes: int) -> tuple[FloatArray, IntArray]:
+def inner_likelihood(
+    tables: Tables, offsets: Mapping[Source, IntArray], y: IntArray, classes: int
+) -> tuple[FloatArray, IntArray]:
     """Log-likelihoods (heads, graphs) of the larger graphs, about 40 %, by heads of the smaller ones; their positions.
 
     Of a random 40 % of every class if all graphs have the same size; of none if there are too few graphs for that. If
@@ -405,7 +495,7 @@ def inner_likelihood(tables: Tables, offsets: IntArray, y: IntArray, classes: in
     if not len(large):
         small, large = random_60_and_40(y, 0)
     if not len(large):
-        return np.zeros((len(DEPTHS) * len(MAPS) + len(PATTERN_MAPS), 0)), large
+        return np.zeros((len(head_counts(tables)), 0)), large
     fitted = tables.rows(small)
     judged = tables.rows(large)
     judged = judged._replace(log_sizes=judged.log_sizes - fitted.mean_log_size)
@@ -414,25 +504,35 @@ def inner_likelihood(tables: Tables, offsets: IntArray, y: IntArray, classes: in
     return np.stack([log_likelihood(each, y[large]) for each in chances]), large
 
 
-def fit_heads(tables: Tables, offsets: IntArray, y: IntArray, classes: int) -> Iterator[Head]:
-    """The heads, those of types depth by depth, then those of patterns; maps in the order of `MAPS`."""
+def head_counts(tables: Tables) -> list[tuple[Source, int | None, str]]:
+    """Source, depth and map of every head: types depth by depth, patterns, and the same of vertex features."""
+    heads: list[tuple[Source, int | None, str]] = []
+    for source in (each for each in SOURCES if each in tables.counts):
+        depths, maps = (DEPTHS, MAPS) if source in ("types", "bins") else ((None,), PATTERN_MAPS)
+        heads += [(source, depth, scaling) for depth in depths for scaling in maps]
+    return heads
+
+
+def fit_heads(tables: Tables, offsets: Mapping[Source, IntArray], y: IntArray, classes: int) -> Iterator[Head]:
+    """The heads in the order of `head_counts`; ``offsets``: of the columns of every depth, for types."""
     relative = tables.log_sizes - tables.mean_log_size
     targets = [(y == each).astype(np.int64) for each in (range(classes) if classes > 2 else (1,))]
-    for depth in (*DEPTHS, None):
-        counts = tables.patterns if depth is None else tables.types
-        limit = counts.shape[1] if depth is None else int(offsets[depth + 1])
+    for (source, depth), named in groupby(head_counts(tables), key=lambda head: head[:2]):
+        counts = tables.counts[source]
+        limit = counts.shape[1] if depth is None else int(offsets[source][depth + 1])
         columns = common_columns(counts, limit, tables.weights)
+        groups = groups_of(source, columns)
         entries = Entries.of(counts, columns)
         chosen = entries.table(entries.values)
         alphas = np.stack([fit_exponents(chosen, relative, target, tables.weights) for target in targets])
-        for scaling in PATTERN_MAPS if depth is None else MAPS:
+        for _, _, scaling in named:
             exponents = alphas if scaling == "fitted" else np.full_like(alphas, float(scaling == "share"))
             rows = []
             for target, alpha in zip(targets, exponents, strict=True):
-                mapped = map_counts(entries, relative, scaling, alpha, columns)
+                mapped = map_counts(entries, relative, scaling, alpha, groups)
                 rows.append(fit_balanced_regression(entries.table(mapped), target, tables.weights))
             weights, intercepts, centers = map(np.stack, zip(*rows, strict=True))
-            yield Head(scaling, depth, columns, exponents, weights, intercepts, centers)
+            yield Head(scaling, source, depth, columns, exponents, weights, intercepts, centers)
 
 
 def common_columns(counts: csr_array[np.float64], limit: int, weights: FloatArray) -> IntArray:
@@ -506,34 +606,50 @@ class SizeMixLearner:
         from anysize.methods.sizemix_regression import SizeMixRegression
 
         model: SizeMix | SizeMixRegression
+        bins = None
         if data.classes:
             model = SizeMix.learn(data.train, data.train.labels())
         else:
-            model = SizeMixRegression.learn(data.train, data.train.numbers())
+            bins = learn_bins(data.train.whole("sizemix"))
+            train = data.train if bins is None else data.train.binned(bins)
+            model = SizeMixRegression.learn(train, data.train.numbers())
         for run in runs:
-            yield FittedSizeMix(model, (run,), data.classes)
+            yield FittedSizeMix(model, (run,), data.classes, bins)
 
     def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedSizeMix:
         """A fitted ensemble from what `FittedSizeMix.state` returned."""
         from anysize.methods.sizemix_regression import SizeMixRegression
 
         runs, classes = tuple(Run(**run) for run in about["runs"]), about["class_count"]
-        model = SizeMix.from_state(about, arrays) if classes else SizeMixRegression.from_state(about, arrays)
-        return FittedSizeMix(model, runs, classes)
+        if classes:
+            return FittedSizeMix(SizeMix.from_state(about, arrays), runs, classes)
+        bins = None
+        if "bins" in about:
+            from anysize.kernels.vertex_bins import VertexBins
+
+            bins = VertexBins.from_state(about["bins"])
+        return FittedSizeMix(SizeMixRegression.from_state(about, arrays), runs, classes, bins)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedSizeMix:
-    """One fitted ensemble; ``classes``: all of the task, of which training may have had fewer; 0 for numbers."""
+    """One fitted ensemble; ``classes``: all of the task, of which training may have had fewer; 0 for numbers.
+
+    ``bins``: of vertex features, which a regression takes as colors.
+    """
 
     model: SizeMix | SizeMixRegression
     runs: tuple[Run, ...]
     classes: int
+    bins: VertexBins | None = None
     trained: None = None
+
+    def _binned(self, examples: Examples) -> Examples:
+        return examples if self.bins is None else examples.binned(self.bins)
 
     def outputs(self, examples: Examples) -> FloatArray:
         if not isinstance(self.model, SizeMix):
-            return self.model.predict(examples)[None, :, None]
+            return self.model.predict(self._binned(examples))[None, :, None]
         full = np.zeros((1, len(examples), self.classes))
         full[0][:, np.asarray(self.model.classes, np.int64)] = self.model.predict_proba(examples)
         return full
@@ -541,7 +657,7 @@ class FittedSizeMix:
     def represent(self, examples: Examples) -> FloatArray:
         """The probabilities, or numbers, of the heads, side by side."""
         if not isinstance(self.model, SizeMix):
-            return self.model.head_predictions(examples).reshape(-1, len(examples)).T[None]
+            return self.model.head_predictions(self._binned(examples)).reshape(-1, len(examples)).T[None]
         return np.concatenate(list(self.model.head_probabilities(examples)), axis=1)[None]
 
     def explain(self, examples: Examples, reference: Examples | None = None) -> VertexExplanation:
@@ -553,11 +669,13 @@ class FittedSizeMix:
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         about, arrays = self.model.state()
+        if self.bins is not None:
+            about["bins"] = self.bins.state()
         return about | {"runs": [asdict(run) for run in self.runs], "class_count": self.classes}, arrays
 
 
 SIZEMIX = Method(
     name="sizemix", title="SizeMix", learner=SizeMixLearner(), predicts=frozenset({"classes", "numbers"}), grid=NO_GRID,
     seeded=False,
-    edges=EDGE_TYPES,
+    edges=EDGE_TYPES, features="numbers",
 )  # fmt: skip

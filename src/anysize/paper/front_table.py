@@ -15,16 +15,12 @@ BEGIN, END = "<!-- results: made by `make results` -->", "<!-- end of results --
 COLUMNS = (
     (1, "er-single", "published", "Erdős–Rényi, 80 → 140"),
     (2, "sbm-20", "published", "SBM, 20 → 40"),
-    (2, "sbm-14-20", "published", "SBM, 14/20 → 40"),
     (2, "sbm-20-30", "published", "SBM, 20/30 → 40"),
     (2, "sbm-20", "fresh", "SBM, 20 → 40, fresh"),
-    (2, "sbm-color", "fresh", "colors needed, fresh"),
 )
 ROWS = (
     ("gin-sum", "paper", "GIN"),
-    ("wl-kernel-padded", "paper", "WL kernel"),
     ("gamma-gin", "paper", "Γ GIN, the paper's recipe"),
-    ("gamma-rpgin", "paper", "Γ RPGIN, the paper's recipe"),
     ("gamma-gin", "robust", "Γ GIN, robust recipe"),
 )
 

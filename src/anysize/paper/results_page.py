@@ -23,7 +23,7 @@ from anysize.paper.claims import claims_rows
 from anysize.paper.layout import TABLES, TaskEntry, table_of
 from anysize.paper.published import published
 from anysize.paper.selection import Group, Selection, grouped, select, select_all
-from anysize.paper.tables import GridSize, build_table, rows_that_ran
+from anysize.paper.tables import TRIVIAL_ROWS, GridSize, build_table, rows_that_ran
 
 PAPER_SEEDS = 10
 NEAR_DIFFERENCE = 0.15  # a test mean that differs by no more is called near the published one
@@ -168,12 +168,13 @@ def _who_is_right(tables: Iterable[Table]) -> str:
         for position, column in enumerate(table.columns):
             cells = [_best_of_family(table, position, family) for family in FAMILIES]
             if any(cells):
+                cells.append(_best_baseline(table, position))
                 rows.append((f"{column.heading} ({_METRIC_LABELS.get(table.metric, table.metric)})", *cells))
     lead = (
         "The best row of each kind, ours (published best of that kind in parentheses). Test graphs are larger than all "
-        "others, and in the SBM columns also colored otherwise."
+        "others, and in the SBM columns also colored otherwise. The last column is the best trivial baseline."
     )
-    return _markdown_table(lead, ("task", *FAMILIES), rows) if rows else "There are no records yet.\n"
+    return _markdown_table(lead, ("task", *FAMILIES, "trivial"), rows) if rows else "There are no records yet.\n"
 
 
 _METRIC_LABELS = {"mcc": "MCC"}
@@ -203,6 +204,15 @@ def _best_of_family(table: Table, position: int, family: str) -> str:
         return text
     best, other = max(papers, key=lambda pair: pair[0])
     return f"{text} ({format_score(best)}{'' if other == label else f' {other}'})"
+
+
+def _best_baseline(table: Table, place: int) -> str:
+    known = [
+        (summary.mean, row.label)
+        for row in table.rows
+        if row.method in TRIVIAL_ROWS and (summary := row.cells[place].summary) is not None
+    ]
+    return f"{format_score(max(known)[0])} {max(known)[1]}" if known else ""
 
 
 def _claims(tables: Sequence[Table]) -> str:

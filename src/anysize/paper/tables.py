@@ -23,6 +23,7 @@ from anysize.evaluation.tables import (
     Ties,
     format_score,
 )
+from anysize.methods.baselines import BASELINES
 from anysize.methods.catalog import METHODS
 from anysize.methods.method import Configuration
 from anysize.metrics import METRIC_NAMES, OF_CONFUSION, score
@@ -332,6 +333,7 @@ def _with_best(rows: Sequence[Row], columns: Sequence[Column], count: int) -> tu
 
 # ---- notes -----------------------------------------------------------------------------------------
 
+TRIVIAL_ROWS = frozenset(method.name for method in BASELINES)
 STATUS_NOTES = {
     "NA": "NA: IRM and V-REx need training graphs of several sizes.",
     "not run": "not run: there is no record.",
@@ -359,11 +361,40 @@ def _notes(
         f"Mean (std) over seeds{' [95 % interval]' * has_intervals}{compared}. Bold: best test.",
         f"Selection: {RULES[table.rule].summary}",
         f"{'Some grids are smaller than in the paper. ' * reduced}All notes: {command} --format markdown.",
+        *lead_notes(table),
         *([TIES_NOTE] * ties),
         *([FALLBACK_NOTE] * fallback),
         *([f"Trained with patience, which the paper does not use: {patient} cells."] * (patient > 0)),
     )
     return (*_general_notes(table, bold), *filter(None, groups)), short
+
+
+def lead_notes(table: Table) -> list[str]:
+    """What bold means are worth: where a trivial baseline is as good, and where the next mean is within the deviation.
+
+    The deviation is the larger one of both rows, over seeds (over data sets for fresh data).
+    """
+    beaten, near, tested = [], 0, 0
+    for place, column in enumerate(table.columns):
+        cells = [(row, cell.summary) for row in table.rows if (cell := row.cells[place]).summary is not None]
+        methods = sorted(
+            ((summary.mean, summary.std or 0.0) for row, summary in cells if summary and not row.is_baseline),
+            reverse=True,
+        )
+        known = [(summary.mean, row.label) for row, summary in cells if summary and row.method in TRIVIAL_ROWS]
+        if column.split != "test" or not methods:
+            continue
+        tested += len(methods) > 1
+        near += len(methods) > 1 and methods[0][0] - methods[1][0] <= max(methods[0][1], methods[1][1])
+        if known and round(max(known)[0], SCORE_DIGITS) >= round(methods[0][0], SCORE_DIGITS):
+            beaten.append(f"{max(known)[1]} ({format_score(max(known)[0])}) on {column.heading}")
+    notes = [f"No method beats a trivial baseline: {'; '.join(beaten)}."] if beaten else []
+    if near:
+        notes.append(
+            f"Bold is the highest mean: in {near} of {tested} test columns the next one is within its standard "
+            "deviation, and the two are not told apart."
+        )
+    return notes
 
 
 def _all_cells(table: Table) -> list[Cell]:
@@ -386,7 +417,8 @@ def _general_notes(table: Table, bold: int) -> list[str]:
         best = "the best test mean" if bold == 1 else f"the {bold} best test means"
         notes.append(f"Bold: {best} of each column, compared as printed, ties included.")
     if baselines := [row.label for row in table.rows if row.is_baseline]:
-        notes.append(f"Trivial baselines and ablations, not compared with the others: {', '.join(baselines)}.")
+        notes.append(f"Trivial baselines and ablations, never bold: {', '.join(baselines)}.")
+    notes += lead_notes(table)
     intervals = [cell.interval for cell in cells if cell.interval is not None]
     if intervals:
         notes.append(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Any
@@ -162,6 +162,8 @@ def diagnose(
     tell(1.0)
     vertices = both.sizes.tolist()
     check, decision = _check_training(both[:n_train], y, int(k), seed)
+    if sparsity.kind == ("dense" if check.edges_grow_slowly else "sparse"):  # two estimates, and they disagree
+        findings = replace(findings, sparsity=replace(sparsity, kind="unknown"))
     if model is not None and findings.beyond_size:
         forecast = model.forecast(new, far=1.0)
     sets = tuple(vertices[:n_train]), tuple(vertices[n_train:])

@@ -242,7 +242,11 @@ class GammaStack:
         palette = None if about["palette"] is None else dict(about["palette"])
         whitening = None
         if "whitening.shapes" in arrays:
-            linear = Whitening(arrays["whitening.mean"], arrays["whitening.matrix"])
+            amount = len(arrays["whitening.shapes"])
+            linear = Whitening(
+                check_array(arrays["whitening.mean"], "whitening.mean", "f", (amount,)),
+                check_array(arrays["whitening.matrix"], "whitening.matrix", "f", (amount, amount)),
+            )
             is_colored = palette is not None or edge_palette is not None
             whitening = TopologyWhitening(arrays["whitening.shapes"], linear, is_colored)
         vocabulary = Vocabulary(
@@ -283,6 +287,8 @@ def fit_gamma(
     whitening, validation and prediction have the exact counts.
     """
     check_one_stack(members)
+    if recipe.over == "auto":
+        raise ValueError("over='auto' is decided by the learner of Gamma models; pass a recipe with densities")
     pool, pool_y = train_counts, y
     if validation is not None:
         pool, pool_y = Counts.concatenate([train_counts, validation[0]]), np.concatenate([y, validation[1]])
@@ -339,6 +345,7 @@ def _learn_vocabulary(kind: GammaKind, counts: Counts, y: IntArray, top: int | N
     roles = None
     if recipe.roles and kind != "1hot" and counts.columns.colors is not None:
         roles = color_roles(counts, np.asarray(y))
+    assert recipe.over != "auto"
     return Vocabulary.of(kind, counts, recipe.over, top, roles, recipe.whiten)
 
 

@@ -14,6 +14,8 @@ Penalty = Literal["representation", "logit"]
 TieBreak = Literal["first", "loss", "penalty"]
 Averages = Literal["corrected", "torch"]
 Schedule = Literal["constant", "cosine"]
+Densities = Literal[Over, "occurrence"]
+DensitiesOrAuto = Literal[Densities, "auto"]
 
 # The epochs at which runs are scored: the first with the best validation score; the one with the lowest validation
 # loss among the best; the lowest validation loss of all; the smallest penalty among the best; the last.
@@ -22,7 +24,7 @@ FIRST_BEST, BEST_LOWEST_LOSS, LOWEST_LOSS, BEST_LOWEST_PENALTY, LAST = EPOCH_RUL
 
 # Fields of a recipe -> the type that lists their values.
 _CHOICES: Mapping[str, Any] = {
-    "over": Over, "penalty_on": Penalty, "epoch": Epoch, "tie_break": TieBreak, "averages": Averages,
+    "over": DensitiesOrAuto, "penalty_on": Penalty, "epoch": Epoch, "tie_break": TieBreak, "averages": Averages,
     "schedule": Schedule,
 }  # fmt: skip
 
@@ -88,21 +90,22 @@ def check_one_seed(members: Sequence[Settings]) -> None:
 class Recipe:
     """How models are trained and which epoch is kept.
 
-    ``over``: the denominator of densities. ``samples``: train on densities that are estimated from so many samples per
-    graph and drawn again in every epoch, as the authors did for block models; None: on exact ones. ``penalty_on``:
-    where the color penalty is measured. ``head_hidden``: units of the head's hidden layer, None for a linear head.
-    ``permutations``: of relational pooling, per training step; ``test_permutations``: fixed ones for prediction;
-    ``max_permutations``: the average is over all k! permutations if k! is at most this. ``id_width``: of the one-hot
-    identities of Gamma_RPGIN, None for k, as in the authors' code (the paper's text: 10). ``whiten``: densities are
-    whitened, or scaled topology by topology where patterns are colored. ``roles``: interchangeable colors (see
-    `anysize.training.color_roles`) are one input of the model.
+    ``over``: the denominator of densities; ``occurrence``: 1 for every pattern that occurs; ``auto``: that or the share
+    among connected subsets, whichever carries over to the larger training graphs. ``samples``: train on densities that
+    are estimated from so many samples per graph and drawn again in every epoch, as the authors did for block models;
+    None: on exact ones. ``penalty_on``: where the color penalty is measured. ``head_hidden``: units of the head's
+    hidden layer, None for a linear head. ``permutations``: of relational pooling, per training step;
+    ``test_permutations``: fixed ones for prediction; ``max_permutations``: the average is over all k! permutations if
+    k! is at most this. ``id_width``: of the one-hot identities of Gamma_RPGIN, None for k, as in the authors' code (the
+    paper's text: 10). ``whiten``: densities are whitened, or scaled topology by topology where patterns are colored.
+    ``roles``: interchangeable colors (see `anysize.training.color_roles`) are one input of the model.
     ``averages``: running averages of batch norm start at the first batch and, for patterns, have the variance over all
     of them (``corrected``), or start at 0 and 1 and have the variance times n / (n - 1) (``torch``).
     ``schedule``: the learning rate is constant or falls to 0 along half a cosine, so that the last epoch is a settled
     one: at a constant rate the loss jumps now and then.
     """
 
-    over: Over = "subsets"
+    over: DensitiesOrAuto = "subsets"
     penalty_on: Penalty = "logit"
     epochs: int = 300
     epoch: Epoch = "last"

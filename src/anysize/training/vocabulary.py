@@ -12,11 +12,12 @@ from scipy.sparse import csr_array
 
 from anysize._typing import FloatArray, IntArray
 from anysize.counting.columns import Columns
-from anysize.counting.counts import Counts, Over
+from anysize.counting.counts import Counts
 from anysize.graphs.colors import ColorName
 from anysize.graphs.edge_types import EdgeType
 from anysize.nn.rows.pattern_batch import check_alphabet
 from anysize.training.color_roles import merge_roles
+from anysize.training.settings import Densities
 from anysize.training.whitening import TopologyWhitening, fit_topology_whitening
 
 GammaKind = Literal["1hot", "gnn", "rp"]
@@ -46,7 +47,7 @@ class Vocabulary:
 
     palette: Mapping[ColorName, int] | None
     columns: Columns | None
-    over: Over
+    over: Densities
     scale: float
     within: bool = False
     whitening: TopologyWhitening | None = None
@@ -55,7 +56,12 @@ class Vocabulary:
 
     @staticmethod
     def of(
-        kind: GammaKind, pool: Counts, over: Over, top: int | None, roles: IntArray | None = None, whiten: bool = False
+        kind: GammaKind,
+        pool: Counts,
+        over: Densities,
+        top: int | None,
+        roles: IntArray | None = None,
+        whiten: bool = False,
     ) -> Vocabulary:
         """The vocabulary of these counts. ``top``: only the most common patterns. ``roles``: the role of each color."""
         kept = pool if top is None or top >= len(pool.columns) else pool.top(top)
@@ -63,7 +69,7 @@ class Vocabulary:
         limited = kind == "1hot" or within
         inputs = range(len(pool.palette)) if roles is None else roles.tolist()
         palette = None if pool.columns.colors is None else dict(zip(pool.palette, inputs, strict=True))
-        sums: NDArray[np.float64] = np.asarray(kept.densities(over).sum(axis=1)).reshape(-1)
+        sums: NDArray[np.float64] = np.asarray(densities_of(kept, over).sum(axis=1)).reshape(-1)
         scale = 1.0 if over == "connected" or not sums.any() else float(1 / sums.mean())
         edge_palette = None if pool.columns.edge_types is None else pool.columns.edge_palette
         scaled = Vocabulary(
@@ -86,10 +92,10 @@ class Vocabulary:
         """The known patterns of a table (all, if any is embedded) with their own colors, and their densities."""
         check_alphabet(counts.columns, self.palette, self.edge_palette)
         if self.columns is None:
-            return counts.columns, csr_array(counts.densities(self.over))
+            return counts.columns, densities_of(counts, self.over)
         if self.within:
-            return self.columns, csr_array(_align(counts, self.columns).densities(self.over))
-        densities: Any = counts.densities(self.over)
+            return self.columns, densities_of(_align(counts, self.columns), self.over)
+        densities: Any = densities_of(counts, self.over)
         aligned: Any = _align(replace(counts, matrix=densities), self.columns).matrix
         return self.columns, csr_array(aligned)
 
@@ -104,6 +110,13 @@ class Vocabulary:
         merged, index = merge_roles(columns, self.palette)
         into = csr_array((np.ones(len(index)), (np.arange(len(index)), index)), shape=(len(index), len(merged)))
         return merged, csr_array(densities @ into)
+
+
+def densities_of(counts: Counts, over: Densities) -> csr_array[np.float64]:
+    """Densities with a denominator; ``occurrence``: 1 for every pattern that occurs, 0 for others."""
+    if over != "occurrence":
+        return counts.densities(over)
+    return csr_array((counts.matrix > 0).astype(np.float64))
 
 
 def _align(counts: Counts, columns: Columns) -> Counts:
