@@ -151,6 +151,32 @@ class ByLists:
         return ByLists(Positions(*(np.array([p for p in ascending if list_of[p] == s], np.int64) for s in SPLITS)))
 
 
+@dataclass(frozen=True, eq=False)
+class OfPart:
+    """The split of a set by a rule, for those of its graphs that have one of several targets.
+
+    ``rows``: their ascending positions in the whole set.
+    """
+
+    rule: SplitRule
+    whole: GraphSet
+    rows: IntArray
+
+    @property
+    def name(self) -> str:
+        return self.rule.name
+
+    @property
+    def title(self) -> str:
+        return self.rule.title
+
+    def positions(self, graphs: GraphSet, seed: int) -> Positions:
+        place = np.full(len(self.whole), -1)
+        place[self.rows] = np.arange(len(self.rows))
+        parts = (place[rows] for rows in self.rule.positions(self.whole, seed))
+        return Positions(*(part[part >= 0] for part in parts))
+
+
 def split_rule(split: str | Path | Lists, graphs: GraphSet) -> SplitRule:
     """The rule for ``"size"``, ``"size-down"``, ``"random"``, lists, or a file of lists."""
     named: list[SplitRule] = [BySize(), BySize(down=True), AtRandom()]

@@ -179,7 +179,9 @@ def read_new(
     else:
         rows = _read_words(words, model, options)
     if labels is not None:
-        rows = replace(rows, labels=read_labels(labels, rows.names, column), targets=column if model.targets_ else ())
+        rows = replace(
+            rows, labels=read_labels(labels, rows.names, column), targets=column or () if model.targets_ else ()
+        )
     return rows if colors else replace(rows, graphs=rows.graphs.without_colors())
 
 

@@ -429,7 +429,7 @@ def _show_scores_by_target(
     names = list(dict.fromkeys((*forecasts, *scores)))
     rows: dict[str, list[float | None]] = {}
     for name in names:
-        expected = [None, None]
+        expected: list[float | None] = [None, None]
         if name in forecasts:
             area = forecasts[name].auc
             expected = [forecasts[name].balanced_accuracy.expected, None if area is None else area.expected]

@@ -270,11 +270,13 @@ def _check_shapes(state: Any, arrays: Mapping[str, Any]) -> None:
     if "shape" in state:
         shape = fields(
             {"inputs": sizes, "hidden": sizes, "classes": sizes, "layers": integer(1, len(arrays)), "recipe": _RECIPE},
-            {"k": integer(1, MAX_SIZE)},
+            {"k": integer(1, MAX_SIZE), "types": integer(0, elements)},
             others=True,
         )(state["shape"], "shape")
         head = shape["recipe"].get("head_hidden")
-        if shape["inputs"] * shape["hidden"] > elements or (head is not None and sizes(head, "head_hidden") < 1):
+        if (shape["inputs"] + shape.get("types", 0)) * shape["hidden"] > elements or (
+            head is not None and sizes(head, "head_hidden") < 1
+        ):
             raise ValueError(f"shape: expected at most {elements} weights, as many as are stored")
         list_of(fields({}, {"jumping": boolean}, others=True))(state.get("members"), "members")
         if len(state["members"]) != len(state["runs"]):

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,13 +47,16 @@ from anysize.evaluation.tables import (
 )
 from anysize.evaluation.tasks import Data, OwnGraphs, Splits, Task, own_task
 from anysize.evaluation.workers import error_sentence
+from anysize.graphs.graphset import GraphSet
+from anysize.graphs.labels import known_targets, target_kind
+from anysize.io.convert import as_graphset
 from anysize.methods import defaults
 from anysize.methods.baselines import TRIVIAL
 from anysize.methods.catalog import find_method
 from anysize.methods.configuration import check_settings, settings_for, whole_number
 from anysize.methods.method import Method, Run
 from anysize.metrics import ERRORS, METRIC_NAMES, METRICS_OF, check_metric, goodness
-from anysize.splits import Lists
+from anysize.splits import Lists, OfPart, split_rule
 from anysize.training.device import resolve_device
 
 if TYPE_CHECKING:
@@ -253,6 +256,112 @@ class Comparison:
             part.write_text(self.to_html(), encoding="utf-8")
 
 
+@dataclass(frozen=True, eq=False)
+class TargetComparison:
+    """Scores of several methods on several targets of one set of graphs, all with one split; print it for a table.
+
+    Attributes:
+        name: of the graphs.
+        comparisons: target -> the comparison on the graphs that have it.
+        left_out: target -> why it has none.
+    """
+
+    name: str
+    comparisons: Mapping[str, Comparison]
+    left_out: Mapping[str, str]
+
+    @property
+    def metric(self) -> str:
+        """Of all scores, a name of `anysize.metrics.METRIC_NAMES`."""
+        return next(iter(self.comparisons.values())).metric
+
+    @property
+    def scored(self) -> list[Comparison]:
+        """Those of the targets on which some method has a score."""
+        return [each for each in self.comparisons.values() if any(row.mean is not None for row in each.rows)]
+
+    @cached_property
+    def rows(self) -> tuple[ComparisonRow, ...]:
+        """The methods with their means over the targets; without one where only other methods have a score."""
+        means = []
+        for row in next(iter(self.comparisons.values())).rows:
+            scores = [comparison.row(row.method).mean for comparison in self.scored]
+            known = [score for score in scores if score is not None]
+            mean = float(np.mean(known)) if known and len(known) == len(scores) else None
+            best = -np.inf if mean is None else float(goodness(self.metric, mean))
+            means.append(ComparisonRow(row.method, row.label, row.is_baseline, tuple(known), mean, goodness=best))
+        decimals = decimals_of(self.metric, [row.mean for row in means])
+        highest = max((row.goodness for row in means if not row.is_baseline), default=-np.inf)
+        return tuple(
+            replace(row, decimals=decimals, best=not row.is_baseline and -np.inf < row.goodness == highest)
+            for row in means
+        )
+
+    @property
+    def statement(self) -> str:
+        """The method with the best mean, and on how many targets it is clearly better than all baselines."""
+        best = [row for row in self.rows if row.best]
+        if not best:
+            return "No method has a score on every target."
+        above = sum(not comparison.row(best[0].method).not_above for comparison in self.scored)
+        return (
+            f"{best[0]} has the best mean over {plural(len(self.scored), 'target')}; it is clearly better than all "
+            f"baselines on {above} of them."
+        )
+
+    @cached_property
+    def table(self) -> Table:
+        """A column for every target, and their mean."""
+        columns = [Column(each.task.name, target, "published", "test") for target, each in self.comparisons.items()]
+        rows = []
+        for row in self.rows:
+            cells = [_cell(each.row(row.method)) for each in self.comparisons.values()]
+            mean = Cell("failed") if row.mean is None else Cell(
+                "run", ScoreSummary(row.mean, 0.0, 1), best=row.best, decimals=row.decimals
+            )  # fmt: skip
+            rows.append(Row(row.method, defaults.RECIPE, row.label, row.is_baseline, (*cells, mean)))
+        first = next(iter(self.comparisons.values()))
+        notes = (
+            *first._notes()[:1], self.statement, "The split is the same for all targets.",
+            *(f"{target} is left out: {reason}" for target, reason in self.left_out.items()),
+            *(
+                f"{target} is not in the means: {each.rows[0].problem}."
+                for target, each in self.comparisons.items()
+                if each not in self.scored
+            ),
+        )  # fmt: skip
+        title = f"{capitalized(METRIC_NAMES[self.metric])} on {plural(len(self.comparisons), 'target')} of {self.name}"
+        columns.append(Column("mean", "mean", "published", "test"))
+        return Table(title, self.metric, "paper", tuple(columns), tuple(rows), notes, notes)
+
+    def __str__(self) -> str:
+        return render_text(self.table)
+
+    def _repr_html_(self) -> str:
+        from anysize.evaluation.render import html_figure
+
+        return html_figure(self.table)
+
+    def fields(self) -> dict[str, Any]:
+        """The comparison as JSON values, with unrounded numbers."""
+        return {
+            "name": self.name,
+            "metric": self.metric,
+            "statement": self.statement,
+            "targets": {target: comparison.fields() for target, comparison in self.comparisons.items()},
+            "mean": {row.method: row.mean for row in self.rows},
+            "left_out": dict(self.left_out),
+        }
+
+    def save(self, path: PathLike) -> None:
+        """Write an .html page with the table, and the table of every target."""
+        from anysize.evaluation.comparison_page import targets_page
+
+        check_ending(path, PAGE_ENDINGS)
+        with atomic_write(Path(path)) as part:
+            part.write_text(targets_page(self), encoding="utf-8")
+
+
 def compare(
     graphs: Any,
     y: ArrayLike | None = None,
@@ -272,7 +381,7 @@ def compare(
     device: str = defaults.DEVICE,
     cache: PathLike | None = None,
     progress: ProgressFunction = ignore_progress,
-) -> Comparison:
+) -> Any:
     """Compare methods on labeled graphs: train each with several seeds, and score it on test graphs.
 
     Methods are trained with the defaults of `GraphClassifier` and `GraphRegressor`. Run i of each has the split seed i
@@ -281,7 +390,8 @@ def compare(
 
     Args:
         graphs: a `GraphSet`, a list of graphs, a path: whatever `anysize.count` takes.
-        y: one label per graph; None for the labels stored with the graphs.
+        y: one label per graph; None for the labels stored with the graphs. With several targets a row per graph, as for
+            `GraphClassifier.fit`: methods are compared on each, with the same split, in a `TargetComparison`.
         methods: names of `anysize.METHODS`; None for some of each kind.
         seeds: the number of splits and models per method.
         split: ``"size"``, ``"size-down"``, ``"random"``, or lists of graphs, see `anysize.evaluation.tasks.own_task`.
@@ -313,14 +423,76 @@ def compare(
     if name is None:
         name = Path(graphs).stem if isinstance(graphs, str | os.PathLike) else "graphs"
     lists: Any = Path(split) if isinstance(split, os.PathLike) else split
-    task = own_task(graphs, lists, y=y, color=color, name=name, k=k, predict=predict)
-    assert isinstance(task.source, OwnGraphs)
-    warn_of_complete_graphs(task.source.graphs)
+    labeled = as_graphset(graphs, color=color)
+    labeled = labeled if y is None else labeled.with_y(y)
+    warn_of_complete_graphs(labeled)
+    run = partial(
+        _compare, methods=methods, seeds=whole_number("seeds", seeds), k=k, metric=metric, settings=settings or {},
+        records=records, workers=workers, cluster=cluster, device=device, cache=cache,
+    )  # fmt: skip
+    if not labeled.targets:
+        return run(labeled, lists, name=name, predict=predict, progress=progress)
+    predict = _common_kind(labeled) if predict is None else predict
+    whole = labeled.with_y(None)
+    rule = split_rule(lists, whole)
+    comparisons, left_out = {}, {}
+    for number, target in enumerate(labeled.targets):
+        assert labeled.y is not None
+        part = OfPart(rule, whole, known_targets(labeled.y, number)[0])
+        try:
+            comparisons[target] = run(
+                labeled.target(target),
+                part,
+                name=f"{name}.{target}",
+                predict=predict,
+                progress=_part_of(progress, number, len(labeled.targets)),
+            )
+        except ValueError as error:
+            left_out[target] = str(error)
+    if not comparisons:
+        target, reason = next(iter(left_out.items()))
+        raise ValueError(f"No target can be compared; {target!r}: {reason}")
+    return TargetComparison(name, comparisons, left_out)
+
+
+def _part_of(progress: ProgressFunction, part: int, parts: int) -> ProgressFunction:
+    """The progress of one of several targets as a share of all."""
+
+    def share(step: str, done: float, detail: str = "") -> None:
+        progress(step, (part + done) / parts, detail)
+
+    return share
+
+
+def _common_kind(labeled: GraphSet) -> TargetKind:
+    """What all targets are, classes or numbers; an error if there are both."""
+    assert labeled.y is not None
+    kinds = {
+        name: target_kind(labels)
+        for number, name in enumerate(labeled.targets)
+        if len(labels := known_targets(labeled.y, number)[1])
+    }
+    if len(set(kinds.values())) > 1:
+        first = {kind: name for name, kind in kinds.items()}
+        raise ValueError(
+            f"Target {first['classes']!r} has classes and {first['numbers']!r} numbers: compare them separately, or "
+            "pass predict='numbers' (--target)."
+        )
+    return next(iter(kinds.values()), "classes")
+
+
+def _compare(
+    graphs: GraphSet, split: Any, *, methods: str | Sequence[str] | None, seeds: int, k: int | Sequence[int],
+    metric: str | None, settings: Mapping[str, Any], records: PathLike | None, workers: int, cluster: str | None,
+    device: str, cache: PathLike | None, name: str, predict: TargetKind | None, progress: ProgressFunction,
+) -> Comparison:  # fmt: skip
+    """The comparison on graphs with one label each."""
+    task = own_task(graphs, split, name=name, k=k, predict=predict)
     metric = defaults.COMPARED_BY[task.predicts] if metric is None else metric
     check_metric(metric, task.predicts)
     methods = defaults.COMPARED_METHODS[task.predicts] if methods is None else methods
     compared = compared_methods([methods] if isinstance(methods, str) else methods, task.predicts)
-    plan, problems = plan_runs(task, compared, range(whole_number("seeds", seeds)), settings or {})
+    plan, problems = plan_runs(task, compared, range(seeds), settings)
     options = EvaluationOptions(device if cluster else resolve_device(device), cache, ranks=True)
     if records is None and workers == 1 and cluster is None:
         result = _evaluate_here(plan, options, progress)

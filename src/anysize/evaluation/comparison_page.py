@@ -8,7 +8,7 @@ from anysize import __version__
 from anysize._html import Section, card, cards, html_table, missing, page, paragraph, text, tiles
 from anysize._progress import rough_duration
 from anysize._text import capitalized
-from anysize.evaluation.compare import Comparison, ComparisonRow
+from anysize.evaluation.compare import Comparison, ComparisonRow, TargetComparison
 from anysize.evaluation.describe import describe
 from anysize.evaluation.records import now
 from anysize.evaluation.render import html_figure
@@ -28,6 +28,16 @@ def comparison_page(comparison: Comparison) -> str:
     kept = "" if comparison.folder is None else f", from the records in {comparison.folder}"
     foot = paragraph(f"Made by anysize {__version__}, {now().replace('T', ' ')[:16]} UTC{kept}.")
     return page(f"Methods compared on {comparison.task.label}", _lead(comparison), sections, foot)
+
+
+def targets_page(comparison: TargetComparison) -> str:
+    """A self-contained page: the table of all targets, and a table for each."""
+    sections = [Section("targets", "Targets", html_figure(comparison.table))]
+    for number, (target, each) in enumerate(comparison.comparisons.items()):
+        sections.append(Section(f"target-{number}", target, html_figure(each.table)))
+    foot = paragraph(f"Made by anysize {__version__}, {now().replace('T', ' ')[:16]} UTC.")
+    lead = paragraph(comparison.statement, "lead")
+    return page(f"Methods compared on {comparison.name}", lead, tuple(sections), foot)
 
 
 def _lead(comparison: Comparison) -> str:

@@ -27,7 +27,7 @@ from anysize.io.convert import as_graphset
 from anysize.methods import defaults
 from anysize.methods.method import Examples, learn_bins
 from anysize.patterns.pattern import pattern_sizes
-from anysize.splits import SPLITS, BySize, Lists, Positions, SplitRule, median_cut, split_rule
+from anysize.splits import SPLITS, BySize, Lists, OfPart, Positions, SplitRule, median_cut, split_rule
 
 Data: TypeAlias = int | Literal["published"]
 Family: TypeAlias = Literal["erdos-renyi", "sbm", "tu", "brain"]
@@ -390,7 +390,7 @@ def size_split(
 
 def own_task(
     graphs: Any,
-    split: str | Path | Lists | BySize = "size",
+    split: str | Path | Lists | BySize | OfPart = "size",
     *,
     y: ArrayLike | None = None,
     color: str | None = None,
@@ -428,6 +428,10 @@ def own_task(
     """
     labeled = as_graphset(graphs, color=color)
     labeled = labeled if y is None else labeled.with_y(y)
+    if labeled.targets:
+        raise ValueError(
+            f"A task has one label per graph; choose one of the targets, such as graphs.target({labeled.targets[0]!r})."
+        )
     if labeled.y is None:
         raise ValueError("A task needs classes: give y, one label per graph (in commands: --labels FILE).")
     check_complete(labeled.y)
@@ -439,7 +443,7 @@ def own_task(
             f"Up to {MAX_CLASSES} classes can be compared; these graphs have {len(classes)}, such as "
             f"{classes.tolist()[0]!r}. If their label is a number to predict, pass predict='numbers' (--target COLUMN)."
         )
-    rule = split if isinstance(split, BySize) else split_rule(split, labeled)
+    rule = split if isinstance(split, BySize | OfPart) else split_rule(split, labeled)
     sizes = pattern_sizes(k)
     source = OwnGraphs(labeled, rule, _digest(labeled, rule, sizes), predict)
     parts = source.draw("published", 0, None)
@@ -474,6 +478,7 @@ def _digest(graphs: GraphSet, rule: SplitRule, k: int | tuple[int, ...]) -> str:
         "y": [[type(label).__name__, str(label)] for label in np.asarray(graphs.y).tolist()],
         "split": repr(rule) if isinstance(rule, BySize) and rule != BySize() else rule.name,
         "lists": None if lists is None else [rows.tolist() for rows in lists],
+        **({"part": [rows.tolist() for rows in rule.positions(graphs, 0)]} if isinstance(rule, OfPart) else {}),
         "k": k,
     }
     return sha256(content_digest(graphs) + attributes_digest(graphs) + compact_json(about).encode()).hexdigest()
