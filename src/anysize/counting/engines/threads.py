@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from importlib import import_module
 from itertools import pairwise
 from queue import Empty, SimpleQueue
@@ -38,7 +37,7 @@ class Threads:
     """
 
     number: int = 1
-    flag: NDArray[np.uint8] = field(default_factory=partial(np.zeros, 1, np.uint8))
+    flag: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(1, np.uint8))
 
     def __enter__(self) -> Threads:
         return self
@@ -191,7 +190,7 @@ class OverRange:
 
     kernel: Any
     arguments: tuple[Any, ...]
-    flag: NDArray[np.uint8] = field(default_factory=partial(np.zeros, 1, np.uint8))
+    flag: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(1, np.uint8))
 
     def __call__(self, start: int, stop: int, *arrays: IntArray) -> Any:
         return self.kernel(*self.arguments, start, stop, *arrays, self.flag)
