@@ -15,7 +15,6 @@ from typer.testing import CliRunner
 
 import anysize
 from anysize.cli.app import app
-from anysize.cli.compile import jobs
 from anysize.counting.engines.kernel_cache import TEMPORARY_NAME, temporary_folder
 
 COUNT = """
@@ -80,18 +79,6 @@ def test_kernels_that_a_read_only_package_holds_are_loaded(writable: bool, tmp_p
     else:
         refuse = "tempfile.TemporaryFile = refuse\n"  # by which numba finds out whether it can write
         assert run(tmp_path, NO_TEMPORARY_FOLDER + refuse + COUNT) == ""
-
-
-def test_every_kernel_is_compiled_ahead() -> None:
-    for _, run in jobs():
-        run()
-    kernels = {
-        f"{name}.{key}": value
-        for name, module in sys.modules.items() if name.startswith("anysize.counting.")
-        for key, value in vars(module).items() if hasattr(value, "py_func") and hasattr(value._cache, "cache_path")
-    }  # fmt: skip
-    assert len(kernels) > 20
-    assert [name for name, kernel in kernels.items() if not kernel.nopython_signatures] == []
 
 
 def test_a_temporary_folder_that_others_may_have_filled_is_not_used(
