@@ -259,3 +259,23 @@ def test_the_command_line_counts_on_a_cluster(two_workers: Executor, tmp_path: P
     assert "pieces by 2 workers" in done.stderr
     rows = list(csv.DictReader(done.stdout.splitlines()))
     assert {row["pattern"]: int(row["copies"]) for row in rows} == {"4-path": 2, "paw": 2, "4-cycle": 1}
+
+
+@pytest.mark.parametrize("k", [3, 4, 5])
+def test_workers_share_one_graph_by_ranges_of_its_vertices(executor: Executor, k: int) -> None:
+    graph = GraphSet.from_networkx(nx.barabasi_albert_graph(20_000, 8, seed=k))
+    expected = az.count(graph, k, engine="sparse")
+    with cluster(executor), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("anysize.counting.cluster.MIN_PIECE_S", 1e-4)
+        counts = az.count(graph, k, engine="sparse", threads=1)
+    assert "by ranges of vertices" in counts.explain()
+    assert (counts.matrix != expected.matrix).nnz == 0
+
+
+def test_workers_share_one_graph_in_processes_of_their_own() -> None:
+    graph = GraphSet.from_networkx(nx.barabasi_albert_graph(3000, 8, seed=1))
+    with LocalExecutor(2, processes=True) as executor, pytest.MonkeyPatch.context() as patch, cluster(executor):
+        patch.setattr("anysize.counting.cluster.MIN_PIECE_S", 1e-6)
+        counts = az.count(graph, 5, engine="sparse", threads=1)
+    assert "by ranges of vertices, 2 workers" in counts.explain()
+    assert (counts.matrix != az.count(graph, 5).matrix).nnz == 0

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
 
+import anysize as az
 from anysize import GraphError, GraphSet, GraphWarning
 
 
@@ -88,3 +90,18 @@ def test_numbers_that_would_make_mostly_isolated_vertices_are_refused() -> None:
     with pytest.raises(GraphError, match=r"vertex 2000000000 in only 1 edges .* pass n_vertices"):
         GraphSet.from_edges([(0, 2_000_000_000)])
     assert len(GraphSet.from_edges([(0, 3)], n_vertices=2_000_000).degrees) == 2_000_000
+
+
+def test_an_array_file_of_two_columns_holds_edges(tmp_path: Path) -> None:
+    pairs = np.array([(0, 1), (1, 2), (2, 0), (2, 3)], np.int32)
+    expected = GraphSet.from_edges(pairs)
+    for order in ("C", "F"):
+        np.save(tmp_path / "g.npy", np.asarray(pairs, order=order))
+        graph = az.read_graphs(tmp_path / "g.npy")
+        assert graph.edges().tolist() == expected.edges().tolist()
+        assert graph.names == ("g",)
+    np.save(tmp_path / "matrix.npy", np.array([(0, 1), (1, 0)]))  # square: an adjacency matrix
+    assert az.read_graphs(tmp_path / "matrix.npy").edges().tolist() == [[0, 1]]
+    np.save(tmp_path / "far.npy", np.array([(0, 1), (1, 2), (2, 2**31 - 1)], np.int32))
+    with pytest.raises(GraphError, match="number the vertices from 0"):
+        az.read_graphs(tmp_path / "far.npy")

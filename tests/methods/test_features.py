@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from anysize import METHODS, GraphClassifier, GraphRegressor, GraphSet, GraphWarning, evaluate, load_model
+from anysize import METHODS, GraphClassifier, GraphError, GraphRegressor, GraphSet, GraphWarning, evaluate, load_model
 from anysize.evaluation.tasks import own_task
 from anysize.graphs.attributes import FEATURES
 from anysize.methods.sizemix import SizeMix
@@ -36,6 +36,22 @@ def test_a_network_learns_from_features_and_keeps_their_scale(name: str, tmp_pat
     with pytest.raises(ValueError, match="vertex features and these have none"):
         restored.predict(RINGS)
     assert restored.predict(GRAPHS[:0]).shape == (0,)
+
+
+@pytest.mark.parametrize("name", ["gin-mean", "gcn-sum", "pna-mean", "rpgin"])
+def test_a_network_keeps_types_of_edges(name: str, tmp_path: Path) -> None:
+    colors = np.where(np.repeat(Y == "high", SIZES), np.arange(sum(SIZES)) % 2, np.arange(sum(SIZES)) % 3 // 2)
+    typed = RINGS.with_edge_colors(colors.tolist())
+    model = GraphClassifier(name, params=EPOCHS, check=False).fit(typed)
+    proba = model.predict_proba(typed)
+    model.save(tmp_path / "model.zip")
+    restored = load_model(tmp_path / "model.zip")
+    assert np.array_equal(restored.predict_proba(typed), proba)
+    assert not np.array_equal(restored.predict_proba(typed.with_edge_colors((1 - colors).tolist())), proba)
+    with pytest.raises(GraphError, match="had edge colors and these graphs have none"):
+        restored.predict(RINGS)
+    plain = GraphClassifier(name, params={"epochs": 2}, check=False).fit(RINGS)
+    assert np.array_equal(plain.predict_proba(typed), plain.predict_proba(RINGS))
 
 
 def test_a_network_trained_without_features_ignores_them() -> None:

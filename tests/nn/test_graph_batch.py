@@ -15,6 +15,7 @@ from nn.helpers import doubled
 from torch import Tensor, nn
 
 from anysize import GraphSet
+from anysize.graphs.ragged import owners
 from anysize.nn.gamma import GraphModel
 from anysize.nn.layers import initialize
 from anysize.nn.rows import graph_batch as graph_batch_module
@@ -36,7 +37,15 @@ from anysize.training.settings import Recipe
 with warnings.catch_warnings():  # PyG still scripts a class when it is imported
     warnings.simplefilter("ignore", DeprecationWarning)
     from torch_geometric.data import Batch, Data
-    from torch_geometric.nn import GCNConv, GINConv, PNAConv, global_add_pool, global_max_pool, global_mean_pool
+    from torch_geometric.nn import (
+        GCNConv,
+        GINConv,
+        MessagePassing,
+        PNAConv,
+        global_add_pool,
+        global_max_pool,
+        global_mean_pool,
+    )
 
 KINDS, POOLS = ("gin", "gcn", "pna"), {"sum": global_add_pool, "mean": global_mean_pool, "max": global_max_pool}
 HIDDEN, LAYERS, CLASSES = 5, 3, 3
@@ -58,42 +67,87 @@ PLAIN = random_graphs((9, 9, 6, 2), 0.5, None, 1)
 EDGELESS = GraphSet.from_edges([[], []], n_vertices=[3, 1], colors=[[0, 1, 1], [2]])
 FEATURED = MIXED.with_features(np.random.default_rng(2).normal(3, [0.1, 5], (len(MIXED.degrees), 2)))
 UNCOLORED = PLAIN.with_features(np.arange(len(PLAIN.degrees)))
-SETS = {"mixed": MIXED, "plain": PLAIN, "edgeless": EDGELESS, "featured": FEATURED, "uncolored": UNCOLORED}
+ENTRIES = np.random.default_rng(4).integers(0, 3, (2, int(MIXED.edge_counts.sum())))
+TYPED = MIXED.with_edge_colors(ENTRIES[0].tolist()).with_directions(ENTRIES[1])
+SETS = {
+    "mixed": MIXED, "plain": PLAIN, "edgeless": EDGELESS, "featured": FEATURED, "uncolored": UNCOLORED, "typed": TYPED,
+    "typed and featured": TYPED.with_features(FEATURED.features),
+}  # fmt: skip
 
 
 # ---- plain PyG -----------------------------------------------------------------------------------
 
 
+class TypedGIN(MessagePassing):
+    """GIN with messages ReLU(W h_u + e), e by the type of the edge, where W is the first map of the network."""
+
+    def __init__(self, network: nn.Sequential, types: int) -> None:
+        super().__init__(aggr="add")
+        self.nn, self.eps = network, nn.Parameter(torch.zeros(1))
+        self.edge_encoder = nn.Linear(types, HIDDEN, bias=False)
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor) -> Tensor:
+        h = x @ self.nn[0].weight.T
+        near = self.propagate(edge_index, h=h, e=self.edge_encoder(edge_attr), size=(len(x), len(x)))
+        return self.nn[3](self.nn[2](self.nn[1]((1 + self.eps) * h + self.nn[0].bias + near)))
+
+    def message(self, h_j: Tensor, e: Tensor) -> Tensor:
+        return torch.relu(h_j + e)
+
+
+class TypedGCN(MessagePassing):
+    """GCN with messages ReLU(W h_u + e), e by the type of the edge."""
+
+    def __init__(self, width: int, types: int) -> None:
+        super().__init__(aggr="add")
+        self.lin, self.bias = nn.Linear(width, HIDDEN, bias=False), nn.Parameter(torch.zeros(HIDDEN))
+        self.edge_encoder = nn.Linear(types, HIDDEN, bias=False)
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor) -> Tensor:
+        h = self.lin(x)
+        scale = (torch.bincount(edge_index[1], minlength=len(x)) + 1).to(h.dtype).rsqrt()[:, None]
+        near = self.propagate(edge_index, h=h, s=scale, e=self.edge_encoder(edge_attr), size=(len(x), len(x)))
+        return scale * (scale * h + near) + self.bias
+
+    def message(self, h_j: Tensor, s_j: Tensor, e: Tensor) -> Tensor:
+        return s_j * torch.relu(h_j + e)
+
+
 class PlainGNN(nn.Module):
     """One model as PyG users write it; columns of the representation: last layer first, as in the package."""
 
-    def __init__(self, kind: str, readout: str, inputs: int, jumping: bool, degrees: Tensor) -> None:
+    def __init__(
+        self, kind: str, readout: str, inputs: int, jumping: bool, degrees: Tensor, types: int = 0
+    ) -> None:  # fmt: skip
         super().__init__()
         widths = [inputs] + [HIDDEN] * LAYERS
-        self.convolutions = nn.ModuleList(self._layer(kind, width, degrees) for width in widths[:-1])
+        self.convolutions = nn.ModuleList(self._layer(kind, width, degrees, types) for width in widths[:-1])
         self.norms = nn.ModuleList(nn.BatchNorm1d(HIDDEN) for _ in range(LAYERS))
         self.pool, self.jumping = POOLS[readout], jumping
         self.head = nn.Linear(sum(widths) if jumping else HIDDEN, CLASSES)
 
     @staticmethod
-    def _layer(kind: str, width: int, degrees: Tensor) -> nn.Module:
+    def _layer(kind: str, width: int, degrees: Tensor, types: int) -> nn.Module:
         if kind == "gin":
             parts = nn.Linear(width, HIDDEN), nn.BatchNorm1d(HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, HIDDEN)
-            return GINConv(nn.Sequential(*parts), train_eps=True)
+            network = nn.Sequential(*parts)
+            return TypedGIN(network, types) if types else GINConv(network, train_eps=True)
         if kind == "gcn":
-            return GCNConv(width, HIDDEN)
+            return TypedGCN(width, types) if types else GCNConv(width, HIDDEN)
         scalers = ["identity", "amplification", "attenuation"]
-        return PNAConv(width, HIDDEN, ["mean", "min", "max", "std"], scalers, deg=degrees, towers=1)
+        more = {"edge_dim": types} if types else {}
+        return PNAConv(width, HIDDEN, ["mean", "min", "max", "std"], scalers, deg=degrees, towers=1, **more)
 
     def forward(self, batch: Any) -> Tensor:
         found = [batch.x]
         for convolution, norm in zip(self.convolutions, self.norms, strict=True):
-            found.append(torch.relu(norm(convolution(found[-1], batch.edge_index))))
+            edges = (batch.edge_index,) if batch.edge_attr is None else (batch.edge_index, batch.edge_attr)
+            found.append(torch.relu(norm(convolution(found[-1], *edges))))
         pooled = [self.pool(h, batch.batch, size=batch.num_graphs) for h in found]
         return self.head(torch.cat(pooled[::-1], 1) if self.jumping else pooled[-1])
 
 
-def names_of(kind: str) -> list[tuple[str, str]]:
+def names_of(kind: str, types: int = 0) -> list[tuple[str, str]]:
     """The parameters and running averages of a model of ours beside those of the plain one."""
     norm = [("scale", "weight"), ("shift", "bias"), ("running_mean", "running_mean"), ("running_var", "running_var")]
     linear = [("weight", "weight"), ("bias", "bias")]
@@ -110,6 +164,7 @@ def names_of(kind: str) -> list[tuple[str, str]]:
             (f"{ours}.{x}.{a}", f"{theirs}.{y}.{b}".replace("..", ".")) for x, y, pairs in inside for a, b in pairs
         ]
         found += [(f"{ours}.eps", f"{theirs}.eps")] if kind == "gin" else []
+        found += [(f"{ours}.messages.rows", f"{theirs}.edge_encoder.weight")] if types else []
     return found
 
 
@@ -128,14 +183,19 @@ def pyg_batch(graphs: GraphSet, whole: GraphSet) -> Any:
     if whole.features is not None:
         mean = np.mean([graph.features.mean(axis=0) for graph in whole], axis=0)
         deviation = np.sqrt(np.mean([((graph.features - mean) ** 2).mean(axis=0) for graph in whole], axis=0))
-    data = []
+    data, codes = [], GraphInputs.of(whole).entry_types(graphs)
     for place, (graph, item) in enumerate(zip(graphs, graphs.without_features().to_pyg(), strict=True)):
         n = int(graphs.sizes[place])
         x = torch.ones(n, 1) if graphs.colors is None else item.x
         if graph.features is not None:
             x = torch.cat([torch.tensor((graph.features - mean) / deviation), x], 1)
         assert x.shape == (n, width(whole))
-        data.append(Data(x=x.double(), edge_index=item.edge_index, num_nodes=n))
+        ends, attributes = item.edge_index, None
+        if codes is not None:  # from the neighbor to the vertex that sees the type
+            entries = slice(*graphs.indptr[graphs.first[[place, place + 1]]])
+            ends = torch.tensor(np.stack([graph.indices.astype(np.int64), owners(graph.indptr)]))
+            attributes = nn.functional.one_hot(torch.tensor(codes[0][entries]), GraphInputs.of(whole).types).double()
+        data.append(Data(x=x.double(), edge_index=ends, edge_attr=attributes, num_nodes=n))
     return Batch.from_data_list(data)
 
 
@@ -148,7 +208,9 @@ def stack(
     kind: str, readout: str, graphs: GraphSet, jumping: list[bool], seed: int = 0
 ) -> tuple[GNNArchitecture, GraphModel]:
     inputs = width(graphs)
-    architecture = GNNArchitecture(kind, readout, False, inputs, CLASSES, HIDDEN, LAYERS, Recipe(averages="torch"))
+    sizes = inputs, CLASSES, HIDDEN, LAYERS
+    types = GraphInputs.of(graphs).types
+    architecture = GNNArchitecture(kind, readout, False, *sizes, Recipe(averages="torch"), types)
     model = architecture.build(jumping)
     initialize(model, [seed + place for place in range(len(jumping))])
     noise = torch.Generator().manual_seed(seed)
@@ -159,13 +221,21 @@ def stack(
     return architecture, model.double()
 
 
-def plain_like(model: GraphModel, place: int, kind: str, readout: str, graphs: GraphSet, jumping: bool) -> PlainGNN:
+def plain_like(
+    model: GraphModel, place: int, kind: str, readout: str, graphs: GraphSet, jumping: bool, types: int
+) -> PlainGNN:
     histogram = torch.bincount(torch.from_numpy(graphs.degrees))
-    plain = PlainGNN(kind, readout, width(graphs), jumping, histogram).double()
+    plain = PlainGNN(kind, readout, width(graphs), jumping, histogram, types).double()
     ours, theirs = tensors(model), tensors(plain)
     with torch.no_grad():
-        for our, their in names_of(kind):
-            theirs[their].copy_(aligned(ours[our][place], theirs[their]))
+        for our, their in names_of(kind, types):
+            value = ours[our][place]
+            if types and their.endswith("pre_nns.0.0.weight"):  # W [h_v, h_u, e] of PyG, ours W [h_v, h_u] + e
+                value = torch.cat([value, torch.eye(value.shape[1])])
+            theirs[their].copy_(aligned(value, theirs[their]))
+        for name, tensor in theirs.items():
+            if types and name.endswith("edge_encoder.bias"):
+                tensor.zero_()
     return plain
 
 
@@ -211,7 +281,8 @@ def assert_equals_plain(
     """Forward and gradient in train mode, running averages, forward in eval mode: every model of the stack."""
     y = torch.arange(len(graphs)) % CLASSES
     jumping = [bool(columns.all()) and model.representation.jumping for columns in model.columns]
-    plains = [plain_like(model, place, kind, readout, graphs, on).train() for place, on in enumerate(jumping)]
+    types = GraphInputs.of(graphs if whole is None else whole).types
+    plains = [plain_like(model, place, kind, readout, graphs, on, types).train() for place, on in enumerate(jumping)]
     batch = pyg_batch(graphs, graphs if whole is None else whole)
     logits = model.train()(structure)
     sum(nn.functional.cross_entropy(each, y) for each in logits).backward()
@@ -220,11 +291,12 @@ def assert_equals_plain(
         found, theirs = plain(batch), tensors(plain)
         assert torch.allclose(logits[place], found, atol=1e-5)
         nn.functional.cross_entropy(found, y).backward()
-        for our, their in names_of(kind):
-            assert torch.allclose(aligned(ours[our][place], theirs[their]), theirs[their], atol=1e-5), our
+        for our, their in names_of(kind, types):
+            value = theirs[their][:, : ours[our].shape[1]] if theirs[their].dim() == 2 else theirs[their]
+            assert torch.allclose(aligned(ours[our][place], value), value, atol=1e-5), our
             if theirs[their].requires_grad and ours[our].requires_grad:  # a bias below batch norm is not trained
-                gradient = aligned(ours[our].grad[place], theirs[their])
-                assert torch.allclose(gradient, theirs[their].grad, atol=1e-5), our
+                slope = theirs[their].grad[:, : ours[our].shape[1]] if value.dim() == 2 else theirs[their].grad
+                assert torch.allclose(aligned(ours[our].grad[place], value), slope, atol=1e-5), our
         assert torch.allclose(model.eval()(structure)[place], plain.eval()(batch), atol=1e-5)
 
 
@@ -235,6 +307,8 @@ def assert_equals_plain(
 @pytest.mark.parametrize(("kind", "readout"), list(product(KINDS, POOLS)))
 def test_every_way_to_build_equals_plain_pyg(kind: str, readout: str, build: Build) -> None:
     for name, graphs in SETS.items():
+        if name.startswith("typed") and "padded" in build.__name__:
+            continue  # matrices hold no types: such graphs are flat on every device
         architecture, model = stack(kind, readout, graphs, [True, False], seed=len(name))
         structure = doubled(build(architecture, graphs))
         if kind == "pna" and name == "edgeless":  # PyG divides by the mean log degree, which is 0 here
@@ -243,9 +317,14 @@ def test_every_way_to_build_equals_plain_pyg(kind: str, readout: str, build: Bui
             assert_equals_plain(kind, readout, graphs, structure, model)
 
 
-@pytest.mark.parametrize("layout", [FlatGraphs, PaddedGraphs])
+NAMES_AND_LAYOUTS = [
+    *product(["mixed", "featured"], [FlatGraphs, PaddedGraphs]),
+    *product(["typed", "typed and featured"], [FlatGraphs]),
+]
+
+
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", ["mixed", "featured"])
+@pytest.mark.parametrize(("name", "layout"), NAMES_AND_LAYOUTS)
 def test_a_mini_batch_equals_plain_pyg_on_the_same_graphs(name: str, kind: str, layout: Any) -> None:
     numbers, whole = [4, 1, 2, 5], SETS[name]
     for readout in POOLS:
@@ -259,9 +338,8 @@ def test_a_mini_batch_equals_plain_pyg_on_the_same_graphs(name: str, kind: str, 
 
 
 @pytest.mark.parametrize("readout", POOLS)
-@pytest.mark.parametrize("layout", [FlatGraphs, PaddedGraphs])
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", ["mixed", "featured"])
+@pytest.mark.parametrize(("name", "layout"), NAMES_AND_LAYOUTS)
 def test_mini_batches_that_differ_by_model(name: str, kind: str, layout: Any, readout: Any) -> None:
     """Each model of a stack computes what it computes on its own graphs, also in batch norm."""
     whole = SETS[name]
@@ -439,12 +517,13 @@ def test_relational_pooling_equals_the_same_model_copy_by_copy(kind: str, readou
     assert torch.allclose(found, torch.stack(expected).mean(0), atol=1e-9)
 
 
-@pytest.mark.parametrize("layout", [FlatGraphs, PaddedGraphs])
 @pytest.mark.parametrize("kind", KINDS)
-def test_relational_pooling_takes_features_row_by_row_and_as_input_classes(kind: str, layout: Any) -> None:
-    """A mini-batch of vertices that share no input class, against all graphs at once, whose rows are the classes."""
-    architecture, inputs, numbers = rp_architecture(FEATURED, "sum", 3, kind), GraphInputs.of(FEATURED), [2, 4]
-    architecture = replace(architecture, inputs=inputs.width)
+@pytest.mark.parametrize(("name", "layout"), NAMES_AND_LAYOUTS)
+def test_relational_pooling_of_a_mini_batch_copy_by_copy(name: str, kind: str, layout: Any) -> None:
+    """Few graphs of a set, whose rows share no input classes if they have features, and the same graphs alone."""
+    whole, numbers = SETS[name], [2, 4]
+    inputs = GraphInputs.of(whole)
+    architecture = replace(rp_architecture(whole, "sum", 3, kind), inputs=inputs.width, types=inputs.types)
     model = architecture.build([True, False])
     initialize(model, [4, 5])
     model = model.double().eval()
@@ -452,12 +531,15 @@ def test_relational_pooling_takes_features_row_by_row_and_as_input_classes(kind:
     def rows(graphs: GraphSet) -> Any:
         return layout.of(graphs, architecture.input_classes(graphs, inputs), "sum", kind == "pna")
 
-    batch, alone = rows(FEATURED).rows(torch.tensor(numbers)), rows(FEATURED[numbers]).rows()
+    batch, alone = rows(whole).rows(torch.tensor(numbers)), rows(whole[numbers]).rows()
     identities = draw_identities(batch, 3, 7, SEEDS[:2])
-    by_row, by_class = (doubled(rows_structure(each, 2, identities)) for each in (batch, alone))
-    assert by_row.features.dim() == 3
+    together, by_class = (doubled(rows_structure(each, 2, identities)) for each in (batch, alone))
+    assert together.features.dim() == (3 if "featured" in name else 2)
     assert by_class.features.dim() == 2
-    torch.testing.assert_close(model(by_row), model(by_class))
+    found = model.represent(together)
+    torch.testing.assert_close(found, model.represent(by_class))
+    copies = [model.represent(doubled(rows_structure(alone, 2, identities[:, [copy]]))) for copy in range(3)]
+    torch.testing.assert_close(found, torch.stack(copies).mean(0))
 
 
 def test_the_order_of_vertices_matters_less_the_more_permutations_are_averaged() -> None:

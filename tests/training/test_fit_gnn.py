@@ -115,6 +115,56 @@ def test_graphs_without_colors_and_graphs_of_one_vertex() -> None:
 
 @pytest.mark.parametrize("batch_size", [None, 6])
 @pytest.mark.parametrize(("kind", "relational"), METHODS)
+def test_types_of_edges_alone_and_in_a_stack(kind: str, relational: bool, batch_size: int | None) -> None:
+    drawn = np.random.default_rng(0).integers(0, 3, (2, int(TRAIN.edge_counts.sum())))
+    graphs = TRAIN.with_edge_colors(drawn[0].tolist()).with_directions(drawn[1])
+    members = [Settings(hidden=6, layers=2, batch_size=batch_size, seed=seed) for seed in (1, 2)]
+    recipe = Recipe(epochs=5, permutations=2, test_permutations=2)
+    stack = fit_gnn(kind, "sum", graphs, TRAIN.y, members, recipe, classes=2, relational=relational)
+    logits = stack.logits(graphs)
+    for place, member in enumerate(members):
+        alone = fit_gnn(kind, "sum", graphs, TRAIN.y, [member], recipe, classes=2, relational=relational)
+        assert np.allclose(alone.logits(graphs)[0], logits[place], atol=5e-3)
+    restored = GNNStack.from_state(json.loads(json.dumps(stack.state()[0])), stack.state()[1])
+    assert np.array_equal(restored.logits(graphs), logits)
+    assert not np.allclose(restored.logits(graphs.with_edge_colors((2 - drawn[0]).tolist())), logits)
+    strange, renamed = (graphs.with_edge_colors([name] * drawn.shape[1]) for name in ("x", "y"))
+    assert np.array_equal(restored.logits(strange), restored.logits(renamed))
+    with pytest.raises(ValueError, match="edge colors and these graphs have none"):
+        stack.logits(graphs.without_edge_colors())
+
+
+@pytest.mark.parametrize("kind", ["gin", "gcn", "pna"])
+def test_types_of_edges_are_learned_from(kind: str) -> None:
+    """Both classes have as many edges of each color: they alternate, or come in blocks."""
+    y, edges = np.arange(40) % 2, [2 * (2 + number % 4) for number in range(40)]
+    colors = [
+        ["a", "b"] * (n // 2) if label else ["a"] * (n // 2) + ["b"] * (n // 2)
+        for n, label in zip(edges, y, strict=True)
+    ]
+    graphs = GraphSet.from_edges([[(i, i + 1) for i in range(n)] for n in edges], edge_colors=colors)
+    members = [Settings(hidden=16, layers=2, lr=0.01, seed=seed) for seed in range(3)]
+    logits = fit_gnn(kind, "mean", graphs, y, members, Recipe(epochs=60), classes=2).logits(graphs)
+    assert ((logits.argmax(-1) == y).mean(1) > 0.9).any()
+
+
+def test_directions_are_types_of_edges() -> None:
+    """Paths whose edges all point one way, and paths whose edges point out of every second vertex."""
+    sizes, y = [6 + number % 4 for number in range(40)], np.arange(40) % 2
+    paths = [
+        [(i + 1, i) if label and i % 2 else (i, i + 1) for i in range(n)] for n, label in zip(sizes, y, strict=True)
+    ]
+    graphs = GraphSet.from_edges(paths, directed=True)
+    members = [Settings(hidden=16, layers=2, lr=0.01, seed=seed) for seed in range(3)]
+    stack = fit_gnn("gin", "mean", graphs, y, members, Recipe(epochs=60), classes=2)
+    assert ((stack.logits(graphs).argmax(-1) == y).mean(1) > 0.9).any()
+    assert stack.inputs.types == 2
+    plain = stack.logits(graphs.without_directions())  # edges that point both ways are of an unknown type
+    assert np.allclose(plain[:, 0], plain[:, 4], atol=1e-5)
+
+
+@pytest.mark.parametrize("batch_size", [None, 6])
+@pytest.mark.parametrize(("kind", "relational"), METHODS)
 def test_features_are_learned_from_alone_and_in_a_stack(kind: str, relational: bool, batch_size: int | None) -> None:
     """Both classes have the same edges; one of two features is larger in the second."""
     rng, y = np.random.default_rng(0), np.arange(24) % 2

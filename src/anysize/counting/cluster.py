@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anysize import __version__
 from anysize._errors import CountWarning, PartialResultError, warn_user
@@ -105,6 +107,53 @@ def _log_lines(plan: CountPlan, counts: Counts) -> tuple[object, ...]:
     return (describe_sampling(plan.sizes[0], counts.sampling.samples, plan.seed, plan.reason),)
 
 
+# ---- one graph ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Workers(Threads):
+    """The workers of an executor in the place of threads: each takes a range of the vertices of a graph."""
+
+    executor: Executor | None = None
+
+    def run(self, work: Callable[[int, int], Any], weights: NDArray[Any], pieces: int | None = None) -> list[Any]:
+        """As `Threads.run`; with an `OverRange`, which workers can be sent."""
+        return [result for result, _ in self._results(work, weights)]
+
+    def accumulate(
+        self, work: Callable[..., Any], weights: NDArray[Any], *lengths: int
+    ) -> tuple[list[Any], list[IntArray]]:
+        """As `Threads.accumulate`."""
+        totals = [np.zeros(length, np.int64) for length in lengths]
+        results = []
+        for result, arrays in self._results(work, weights, *lengths):
+            results.append(result)
+            for total, array in zip(totals, arrays, strict=True):
+                total += array
+        return results, totals
+
+    def _results(
+        self, work: Callable[..., Any], weights: NDArray[Any], *lengths: int
+    ) -> Iterator[tuple[Any, list[IntArray]]]:
+        assert self.executor is not None
+        ranges = cut_by_weight(weights, min(self.executor.workers, len(weights)))
+        yield from self.executor.map(partial(_on_range, work, lengths), ranges)
+
+
+def _on_range(work: Callable[..., Any], lengths: Sequence[int], ends: tuple[int, int]) -> tuple[Any, list[IntArray]]:
+    """The result of a range, and the arrays that it has added to, in a worker."""
+    arrays = [np.zeros(length, np.int64) for length in lengths]
+    return work(*ends, *arrays), arrays
+
+
+def is_shared(plan: CountPlan, graphs: GraphSet, executor: Executor, cores: int | None) -> bool:
+    """Whether all workers share the only graph: engines divide it, and a piece of work has fewer cores than that."""
+    engines = [choice.engine for choice in plan.choices]
+    enough = sum(choice.seconds for choice in plan.choices) > MIN_PIECE_S * executor.workers
+    divided = len(graphs) == 1 and bool(engines) and all(engine.by_ranges for engine in engines)
+    return divided and enough and executor.workers > (cores or executor.max_cores)
+
+
 # ---- many pieces -------------------------------------------------------------------------------------
 
 
@@ -145,6 +194,11 @@ def count_in_pieces(
     progress: Progress | None,
 ) -> CountOutcome:
     """Count the pieces of a set on an executor; a piece whose workers keep dying is cut into single graphs."""
+    if is_shared(plan, graphs, executor, threads):
+        with Workers(executor=executor) as workers:
+            counts = execute_plan(plan, graphs, workers, progress, numbers)
+        log = (*counts.log, f"by ranges of vertices, {executor.workers} workers")
+        return CountOutcome(replace(counts, log=log), numbers)
     report = shares_of(progress, float(_weights(plan, graphs).sum()))
     outcomes: list[CountOutcome] = []
     with Threads() as here:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 from math import factorial, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from anysize.patterns.pattern import connected_patterns
 SAMPLED_WEDGES = 4000  # to estimate the share of closed ones
 MAX_SAMPLED_GRAPHS = 16  # of a larger set, this many are sampled to represent all
 DEFAULT_PATTERNS_PER_SET = 0.1  # distinct patterns per connected set, before `estimate_sets`
+ENTRIES_AT_ONCE = 1 << 22  # entries of lists of neighbors, of which several arrays are made
 SAMPLED_MAPS = 20_000  # of trees, to estimate the number of connected sets
 
 
@@ -44,10 +46,20 @@ class Features:
     def _degrees(self) -> FloatArray:
         return self.graphs.degrees.astype(np.float64)
 
+    def _over_neighbors(self, values: NDArray[Any]) -> FloatArray:
+        """For every vertex the sum of the values of its neighbors, some millions of edges at a time."""
+        indptr, sums = self.graphs.indptr, np.zeros(len(values))
+        cuts = np.searchsorted(indptr, np.arange(0, indptr[-1] + ENTRIES_AT_ONCE, ENTRIES_AT_ONCE))
+        for start, stop in pairwise(np.unique(cuts.clip(max=len(values))).tolist()):
+            lengths = np.diff(indptr[start : stop + 1])
+            near = self.graphs.indices[indptr[start] : indptr[stop]] + np.repeat(self._begin[start:stop], lengths)
+            sums[start:stop] = np.bincount(np.repeat(np.arange(stop - start), lengths), values[near], stop - start)
+        return sums
+
     @cached_property
-    def _ends(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Source and target of every edge, in both directions, numbered through the set."""
-        return owners(self.graphs.indptr), self.graphs.neighbors
+    def _begin(self) -> NDArray[np.int64]:
+        """The first vertex of the graph of every vertex."""
+        return self.graphs.first[self._graph]
 
     @cached_property
     def wedges(self) -> FloatArray:
@@ -63,8 +75,7 @@ class Features:
     @cached_property
     def _core_degrees(self) -> FloatArray:
         """The number of neighbors of degree three or more of every vertex."""
-        source, target = self._ends
-        return np.bincount(source, self._degrees[target] > 2, len(self._degrees)).astype(np.float64)
+        return self._over_neighbors(self._degrees > 2)
 
     @cached_property
     def walks(self) -> FloatArray:
@@ -80,8 +91,7 @@ class Features:
     def trees(self) -> dict[int, FloatArray]:
         """The approximate number of subtrees on k vertices: a bound on the connected k-sets."""
         d = self._degrees
-        source, target = self._ends
-        reach = np.bincount(source, d[target] - 1, len(d))
+        reach = self._over_neighbors(d - 1)
         paths4 = self._total(d * reach) / 2 - self._total(d * (d - 1)) / 2
         four = np.maximum(paths4, 0) + self._total(d * (d - 1) * (d - 2) / 6)
         five = self._total(reach**2 / 2 + reach * (d - 1) * (d - 2) / 2 + d * (d - 1) * (d - 2) * (d - 3) / 24)

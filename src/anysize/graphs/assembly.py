@@ -54,7 +54,8 @@ def assemble(
     largest = int(np.diff(first).max(initial=0))
     if largest >= MAX_VERTICES_PER_GRAPH:
         raise GraphError(f"A graph has {largest} vertices; at most {MAX_VERTICES_PER_GRAPH - 1} are supported.")
-    source, target = source.astype(np.int64, copy=False), target.astype(np.int64, copy=False)
+    short = np.int32 if max(total, 2 * len(source)) < 2**31 else np.int64
+    source, target = source.astype(short, copy=False), target.astype(short, copy=False)
     loops = source == target
     if loops.any():
         source, target = source[~loops], target[~loops]
@@ -69,7 +70,9 @@ def assemble(
     both = (given + given.T).tocsr()
     both.sort_indices()
     indptr = both.indptr.astype(np.int64)
-    local = both.indices - np.repeat(first[:-1], np.diff(indptr[first]))
+    local = both.indices
+    if len(first) > 2:
+        local = local - np.repeat(first[:-1], np.diff(indptr[first]))
     may_be_directed = given.nnz != both.nnz and directed is not False
     return GraphSet(
         first,
@@ -111,7 +114,7 @@ def _entry_colors(
 ) -> NDArray[np.uint16]:
     """The color of every entry (u, v): of the first edge from u to v, or else of the first edge from v to u."""
     total = both.shape[0]
-    forward = source * total + target
+    forward = source.astype(np.int64) * total + target
     pairs, at = np.unique(forward, return_index=True)
     row, column = owners(both.indptr), both.indices.astype(np.int64)
     here, there = row * total + column, column * total + row

@@ -130,15 +130,16 @@ class GraphSet:
                 raise ValueError("first: expected numbers that ascend from 0")
             largest = int(self.sizes.max(initial=1))
             check_compressed_rows(self.indptr, self.indices, entries, (vertices, largest))
-            neighbor = self.neighbors
-            if (neighbor >= np.repeat(self.first[1:], np.diff(self.indptr[self.first]))).any():
+            short = np.int32 if max(vertices, entries) < 2**31 else np.int64
+            neighbor = self.neighbors.astype(short, copy=False)
+            if len(self) > 1 and (neighbor >= np.repeat(self.first[1:], np.diff(self.indptr[self.first]))).any():
                 raise ValueError("indices: expected vertices of the same graph")
             matrix = csr_array((np.ones(entries, np.int8), neighbor, self.indptr), shape=(vertices, vertices))
             if not matrix.has_canonical_format:
                 raise ValueError("indices: expected the neighbors of every vertex in ascending order, each once")
             reverse = matrix.tocsc()
             same = np.array_equal(reverse.indptr, matrix.indptr) and np.array_equal(reverse.indices, matrix.indices)
-            if not same or (neighbor == owners(self.indptr)).any():
+            if not same or (neighbor == np.repeat(np.arange(vertices, dtype=short), self.degrees)).any():
                 raise ValueError("indices: expected every edge in both directions, and no self loops")
             if self.colors is not None and vertices and self.colors.max() >= len(self.palette):
                 raise ValueError(f"colors: expected positions in the palette of {len(self.palette)} colors")
@@ -190,6 +191,8 @@ class GraphSet:
     @property
     def neighbors(self) -> IntArray:
         """The neighbors in ``indices``, numbered inside the whole set."""
+        if len(self) == 1:
+            return self.indices.astype(np.int64)
         return np.repeat(self.first[:-1], np.diff(self.indptr[self.first])) + self.indices
 
     @property
@@ -352,7 +355,7 @@ class GraphSet:
 
     def without_colors(self) -> GraphSet:
         """The same graphs without colors of vertices."""
-        return replace(self, colors=None, palette=())
+        return self if self.colors is None else replace(self, colors=None, palette=())
 
     def with_edge_palette(self, palette: Sequence[ColorName]) -> GraphSet:
         """Encode the edge colors by another palette, which must contain every edge color in use."""

@@ -1,4 +1,4 @@
-"""Adjacency matrices in binary files: .npy and .npz of numpy and scipy, .mat of MATLAB. Nothing is unpickled."""
+"""Matrices and edges in binary files: .npy and .npz of numpy and scipy, .mat of MATLAB. Nothing is unpickled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from anysize._errors import GraphError
 from anysize._schema import reason_of
 from anysize._unpack import Unpacker
-from anysize.io.edges import likely_vertices
+from anysize.io.edges import likely_vertices, parse_edge_array
 from anysize.io.matrices import MATRIX, Cut, parse_matrix
 from anysize.io.reader import Format, ParsedSet, ReadOptions
 
@@ -20,8 +20,11 @@ _SPARSE_KEYS = {"format", "shape", "data"}  # of a file by scipy.sparse.save_npz
 
 
 def parse_npy(data: bytes, where: str, options: ReadOptions) -> ParsedSet:
-    """The graph of a square matrix, or the graphs of an array (graphs, n, n)."""
-    return _convert({"": _read_array(data, where)}, where, options)
+    """The graph of a square matrix or of an array of edges (edges, 2), or the graphs of an array (graphs, n, n)."""
+    array = _read_array(data, where)
+    if array.ndim == 2 and array.shape[1] == 2 != len(array) and array.dtype.kind in "iu" and not options.given:
+        return ParsedSet([parse_edge_array(array, 0)])
+    return _convert({"": array}, where, options)
 
 
 def parse_npz(data: bytes, where: str, options: ReadOptions) -> ParsedSet:
@@ -66,10 +69,14 @@ def _read_array(data: bytes, where: str) -> Any:
         file = io.BytesIO(data)
         version = np.lib.format.read_magic(file)
         read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, _, dtype = read_header(file)
-        if int(np.prod(shape, dtype=object)) * dtype.itemsize > len(data):
+        shape, by_columns, dtype = read_header(file)
+        amount = int(np.prod(shape, dtype=object))
+        if amount * dtype.itemsize > len(data) - file.tell():
             raise ValueError("the file ends inside the array")
-        return np.load(io.BytesIO(data), allow_pickle=False)
+        if dtype.hasobject:
+            raise ValueError("it holds Python objects")
+        flat = np.frombuffer(data, dtype, amount, file.tell())  # not copied: it may be most of the memory
+        return flat.reshape(shape, order="F" if by_columns else "C")
     except Exception as error:  # of many types for damaged files
         raise GraphError(f"{where} is not a readable array of numpy: {reason_of(error)}.") from None
 

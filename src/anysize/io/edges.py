@@ -101,4 +101,4 @@ def edge_array(pairs: Any, graph: int) -> IntArray:
     # The cast below would make the largest unsigned numbers negative.
     if array.dtype == np.uint64 and array.max() >= MAX_VERTICES_PER_GRAPH:
         raise GraphError(f"Graph {graph}: vertex {array.max()} is above the limit {MAX_VERTICES_PER_GRAPH - 1}.")
-    return array.astype(np.int64)
+    return array if array.dtype == np.int32 else array.astype(np.int64)

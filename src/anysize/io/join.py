@@ -40,13 +40,16 @@ def join_graphs(parsed: ParsedSet, warn: bool = True) -> GraphSet:
             raise GraphError(f"Graph {number} has {graph.size} vertices; expected 0 to {MAX_VERTICES_PER_GRAPH - 1}.")
     sizes = np.array([graph.size for graph in graphs], np.int64)
     edges = np.array([len(graph.source) for graph in graphs], np.int64)
-    source = np.concatenate([graph.source for graph in graphs])
-    target = np.concatenate([graph.target for graph in graphs])
-    size = np.repeat(sizes, edges)
-    outside = (source < 0) | (source >= size) | (target < 0) | (target >= size)
+    ends = [_joined([getattr(graph, end) for graph in graphs]) for end in ("source", "target")]
+    size = np.repeat(sizes, edges) if len(graphs) > 1 else sizes[0]
+    outside = np.zeros(len(ends[0]), bool)
+    for end in ends:
+        outside |= (end < 0) | (end >= size)
     if outside.any():
-        raise _outside(edges, sizes, source, target, int(outside.argmax()))
-    start = np.repeat(offsets(sizes)[:-1], edges)
+        raise _outside(edges, sizes, *ends, int(outside.argmax()))
+    if len(graphs) > 1:
+        start = np.repeat(offsets(sizes)[:-1], edges)
+        ends = [end + start for end in ends]
     colors = _values(graphs, "colors", sizes, "vertices")
     edge_colors = _values(graphs, "edge_colors", edges, "edges")
     features = _values(graphs, "features", sizes, "vertices")
@@ -55,7 +58,7 @@ def join_graphs(parsed: ParsedSet, warn: bool = True) -> GraphSet:
     table, feature_names = (None, ()) if features is None else _stack_features(graphs, features)
     conventions = [graph.directed for graph in graphs]
     joined = assemble(
-        sizes, source + start, target + start, codes, palette, None, parsed.names,
+        sizes, *ends, codes, palette, None, parsed.names,
         edge_colors=edge_codes, edge_palette=edge_palette, features=table, feature_names=feature_names,
         directed=conventions[0] if len(set(conventions)) == 1 else conventions,
     )  # fmt: skip
@@ -64,6 +67,11 @@ def join_graphs(parsed: ParsedSet, warn: bool = True) -> GraphSet:
         if clauses:
             warn_user(f"{capitalized(clauses)}.", GraphWarning)
     return replace(joined, y=y, targets=targets)
+
+
+def _joined(parts: list[IntArray]) -> IntArray:
+    """The parts one after the other; a single part is not copied."""
+    return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
 
 def _outside(edges: IntArray, sizes: IntArray, source: IntArray, target: IntArray, at: int) -> GraphError:

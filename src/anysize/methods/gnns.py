@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from anysize._progress import Progress, part_of
 from anysize.methods.configuration import weight
-from anysize.methods.method import Arrays, Configuration, Examples, Grid, Method, Run, TrainingData
+from anysize.methods.method import EDGE_TYPES, Arrays, Configuration, Examples, Grid, Method, Run, TrainingData
 from anysize.methods.neural import (
     DEEP,
     GNN_TRAINING,
@@ -188,6 +188,7 @@ def gnn_method(
         recipes=gnn_recipe,
         recipe_fields=RECIPE_FIELDS - PATTERN_FIELDS,
         stack_key=learner.stack_key,
+        edges=EDGE_TYPES,
         features="numbers",
         environments=True,
         penalty_name=learner.penalty_name,

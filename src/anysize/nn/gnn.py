@@ -42,10 +42,14 @@ class Layer(nn.Module):
 
 
 class EdgeEmbedding(nn.Module):
-    """Messages over edges of several types, as in GINE: ReLU(h_u + e_t), with a learned row e_t for every type t."""
+    """Messages over edges of several types, as in GINE: ReLU(h_u + e_t), with a learned row e_t for every type t.
 
-    def __init__(self, models: int, types: int, width: int) -> None:
+    ``relu`` False: h_u + e_t.
+    """
+
+    def __init__(self, models: int, types: int, width: int, relu: bool = True) -> None:
         super().__init__()
+        self.relu = relu
         self.rows = nn.Parameter(torch.full((models, types, width), torch.nan))
 
     def bounds(self) -> dict[str, float]:
@@ -57,7 +61,8 @@ class EdgeEmbedding(nn.Module):
         Types beyond those of training have the row 0.
         """
         edges = pad(self.rows, (0, 0, 0, types - self.rows.shape[1]))
-        return torch.relu(h[:, None] + edges[:, :, None]).flatten(1, 2)
+        messages = (h[:, None] + edges[:, :, None]).flatten(1, 2)
+        return torch.relu(messages) if self.relu else messages
 
 
 class GINLayer(Layer):
@@ -82,17 +87,24 @@ class GINLayer(Layer):
 
 
 class GCNLayer(Layer):
-    """W (sum over the vertex and its neighbors of h_u / sqrt((d_u + 1) (d_v + 1))) + b."""
+    """W (sum over the vertex and its neighbors of h_u / sqrt((d_u + 1) (d_v + 1))) + b.
+
+    Where edges have ``types``, the message W h_u of a neighbor becomes that of `EdgeEmbedding`, ReLU(W h_u + e_t).
+    """
 
     by_degree, values_per_unit = True, 12
 
-    def __init__(self, models: int, inputs: int, hidden: int) -> None:
+    def __init__(self, models: int, inputs: int, hidden: int, types: int = 0) -> None:
         super().__init__()
+        self.messages = EdgeEmbedding(models, types, hidden) if types else None
         self.linear = _freeze_bias(Linear(models, inputs, hidden))
 
     def forward(self, h: Tensor, level: Level) -> Tensor:
-        h = h @ self.linear.weight * torch.rsqrt(level.degree_below + 1)[..., None]
-        summed = level.own(h) + level.sum_neighbors(h)
+        h, scale = h @ self.linear.weight, torch.rsqrt(level.degree_below + 1)[..., None]
+        near = scaled = h * scale
+        if self.messages is not None:
+            near = self.messages(h, level.types) * torch.cat([scale] * level.types, -2)
+        summed = level.own(scaled) + level.sum_neighbors(near)
         return summed * torch.rsqrt(level.degree + 1)[..., None] + self.linear.bias
 
 
@@ -100,14 +112,16 @@ class PNALayer(Layer):
     """Mean, minimum, maximum and standard deviation over neighbors, each scaled in three ways by the degree.
 
     The message W [h_v, h_u] + b is a sum of a part of v and a part of u, so that all four aggregations are computed on
-    vertices, never on edges. ``log_degree`` is the mean of log(degree + 1) over the training vertices.
+    vertices, never on edges. Where edges have ``types``, it is W [h_v, h_u] + b + e_t, with a learned row e_t for every
+    type t. ``log_degree`` is the mean of log(degree + 1) over the training vertices.
     """
 
     neighbors, values_per_unit = True, 40
     log_degree: Tensor
 
-    def __init__(self, models: int, inputs: int, hidden: int) -> None:
+    def __init__(self, models: int, inputs: int, hidden: int, types: int = 0) -> None:
         super().__init__()
+        self.messages = EdgeEmbedding(models, types, inputs, relu=False) if types else None
         self.before = Linear(models, 2 * inputs, inputs)
         self.after = _freeze_bias(Linear(models, 13 * inputs, hidden))
         self.last = _freeze_bias(Linear(models, hidden, hidden))
@@ -118,7 +132,9 @@ class PNALayer(Layer):
         h = h.expand(self.before.weight.shape[0], -1, -1)
         x = level.own(h)
         self_part = x @ self.before.weight[:, :inputs] + self.before.bias
-        aggregated = self._aggregations(level, self_part, h @ self.before.weight[:, inputs:])
+        near = h @ self.before.weight[:, inputs:]
+        near = near if self.messages is None else self.messages(near, level.types)
+        aggregated = self._aggregations(level, self_part, near)
         # W [x, a, s a, t a] is W0 x + W1 a + s W2 a + t W3 a: the scaled aggregations need not exist
         first, *others = self.after.weight.split([inputs, 4 * inputs, 4 * inputs, 4 * inputs], 1)
         plain, amplified, attenuated = (aggregated @ torch.cat(others, 2)).chunk(3, -1)
@@ -148,7 +164,7 @@ LAYERS: dict[str, type[Layer]] = {"gin": GINLayer, "gcn": GCNLayer, "pna": PNALa
 class Encoder(nn.Module):
     """Several layers of one kind. ``widths``: the number of features of each level that `forward` returns.
 
-    ``types``: of edges, which GIN tells apart; 0: edges are all alike.
+    ``types``: of edges; 0: edges are all alike.
     """
 
     def __init__(self, kind: str, models: int, inputs: int, hidden: int, layers: int, types: int = 0) -> None:
@@ -157,8 +173,7 @@ class Encoder(nn.Module):
             raise ValueError(f"an encoder is one of {', '.join(LAYERS)}; got {kind!r}")
         sizes = [inputs] + [hidden] * layers
         self.kind = kind
-        told_apart = {"types": types} if types else {}
-        self.layers = nn.ModuleList(LAYERS[kind](models, size, hidden, **told_apart) for size in sizes[:-1])
+        self.layers = nn.ModuleList(LAYERS[kind](models, size, hidden, types) for size in sizes[:-1])
         self.norms = nn.ModuleList(BatchNorm(models, hidden, relu=True) for _ in range(layers))
         self.widths = tuple(sizes)
 

@@ -41,6 +41,7 @@ from anysize.training.settings import EncoderName, Recipe, Settings
 from anysize.training.whole_graphs import WholeGraphProblem, check_training_graphs, environment_tensor, parts_by_load
 
 PREDICTION_BYTES = 1 << 29  # graphs are predicted in parts of about this size
+VALUES_PER_TYPE = 4  # of edges, for each row and feature: messages, the same taken by vertices, and gradients
 PARAMETER_COPIES = 12  # value, two gradients, three lists of Adam, states under four epoch rules, and temporaries
 
 
@@ -49,7 +50,7 @@ class GNNArchitecture:
     """Everything that determines the tensors of a stack except the number of models.
 
     ``relational``: relational pooling, with identities under random orders (RPGIN). ``inputs``: of a vertex, see
-    `GraphInputs`.
+    `GraphInputs`. ``types``: of edges; 0: they are all alike.
     """
 
     kind: EncoderName
@@ -60,6 +61,7 @@ class GNNArchitecture:
     hidden: int
     layers: int
     recipe: Recipe
+    types: int = 0
 
     def __post_init__(self) -> None:
         if self.kind not in LAYERS:
@@ -72,7 +74,7 @@ class GNNArchitecture:
     def build(self, jumping: Sequence[bool]) -> GraphModel:
         """A stack of untrained models, without batch norm on the representation."""
         make, inputs = (GammaRP, self.inputs + IDENTITIES) if self.relational else (GammaGNN, self.inputs)
-        representation = make(len(jumping), inputs, self.hidden, self.layers, self.kind, any(jumping))
+        representation = make(len(jumping), inputs, self.hidden, self.layers, self.kind, any(jumping), self.types)
         recipe = self.recipe
         return GraphModel(
             representation, len(jumping), self.classes, jumping, recipe.head_hidden, recipe.dropout, normalize=False,
@@ -174,7 +176,7 @@ class GNNStack:
     def _parts(self, graphs: GraphSet) -> list[GraphSet]:
         """Consecutive graphs, few enough to fit into memory for all models at once."""
         copies = self.architecture.recipe.test_permutations if self.architecture.relational else 1
-        per_unit = LAYERS[self.architecture.kind].values_per_unit
+        per_unit = LAYERS[self.architecture.kind].values_per_unit + VALUES_PER_TYPE * self.architecture.types
         bytes_per_vertex = 4 * len(self.members) * copies * self.architecture.hidden * per_unit
         return parts_by_load(graphs, graphs.sizes * bytes_per_vertex, PREDICTION_BYTES)
 
@@ -212,7 +214,7 @@ def fit_gnn(
     check_training_graphs(train_graphs, y, members, environments)
     inputs = GraphInputs.of(train_graphs)
     sizes = inputs.width, classes, members[0].hidden, members[0].layers
-    architecture = GNNArchitecture(kind, readout, relational, *sizes, recipe)
+    architecture = GNNArchitecture(kind, readout, relational, *sizes, recipe, inputs.types)
     model = architecture.build([member.jumping for member in members])
     seeds = [member.seed for member in members]
     initialize(model, seeds)
@@ -257,9 +259,10 @@ def bytes_per_model(
         >>> small < large
         True
     """
-    inputs = GraphInputs.of(graphs).width
-    architecture = GNNArchitecture(kind, "sum", relational, inputs, 2, settings.hidden, settings.layers, recipe)
-    widths = [settings.hidden if relational else inputs, *[settings.hidden] * settings.layers]
+    inputs = GraphInputs.of(graphs)
+    sizes = inputs.width, 2, settings.hidden, settings.layers
+    architecture = GNNArchitecture(kind, "sum", relational, *sizes, recipe, inputs.types)
+    widths = [settings.hidden if relational else inputs.width, *[settings.hidden] * settings.layers]
     layer_widths = [(below + above) / 2 for below, above in pairwise(widths)]
     rows = _training_rows(architecture, graphs, settings, device)
     values = sum(amount * width for amount, width in zip(rows, layer_widths, strict=True))
@@ -267,7 +270,8 @@ def bytes_per_model(
         copies = recipe.test_permutations if relational else 1
         values = max(values, _vertex_rows(validation, device) * copies * max(widths))
     parameters = sum(parameter.numel() for parameter in architecture.build([settings.jumping]).parameters())
-    return int(4 * (LAYERS[kind].values_per_unit * values + PARAMETER_COPIES * parameters))
+    per_unit = LAYERS[kind].values_per_unit + VALUES_PER_TYPE * inputs.types
+    return int(4 * (per_unit * values + PARAMETER_COPIES * parameters))
 
 
 def _training_rows(architecture: GNNArchitecture, graphs: GraphSet, settings: Settings, device: str) -> list[float]:

@@ -81,6 +81,7 @@ class Engine:
         start: the expected seconds of a call, whatever the graphs.
         splits_graphs: whether several threads can share one graph.
         typed: whether it distinguishes edges by their colors and directions.
+        by_ranges: whether machines can share one graph: its work is `threads.OverRange` of vertices.
         counts_smaller: whether ``count`` also takes ``smaller``, sizes whose patterns it finds on the way.
     """
 
@@ -95,4 +96,5 @@ class Engine:
     start: float = 0.0
     splits_graphs: bool = True
     typed: bool = False
+    by_ranges: bool = False
     counts_smaller: bool = False

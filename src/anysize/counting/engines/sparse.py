@@ -20,7 +20,7 @@ from anysize.counting.engines.engine import Engine, MemoryNeed
 from anysize.counting.engines.jit import entry, helper
 from anysize.counting.engines.moebius import LENGTH, SUM_INDEX, from_sums
 from anysize.counting.engines.oriented import Oriented, Triangles, orient, triangle_lists, triangles_of_edges
-from anysize.counting.engines.threads import Threads, Tick
+from anysize.counting.engines.threads import OverRange, Threads, Tick
 from anysize.counting.features import Features
 from anysize.graphs.graphset import GraphSet
 
@@ -53,7 +53,9 @@ def memory(f: Features, k: int) -> MemoryNeed:
     return MemoryNeed(lists, 24 * (f.n + f.edges) + f.max_degree**2 / 2, 1000.0)
 
 
-SPARSE = Engine("sparse", "sums over cycles and cliques in degree order", count, (3, 4, 5), False, seconds, memory)
+SPARSE = Engine(
+    "sparse", "sums over cycles and cliques in degree order", count, (3, 4, 5), False, seconds, memory, by_ranges=True
+)
 
 
 def measure(graph: GraphSet, k: int, threads: Threads) -> list[int]:
@@ -142,9 +144,7 @@ def _sums_of_degrees(graph: Oriented, degree, per_edge, k: int) -> dict[str, int
 
 
 def _triangles(graph: Oriented, threads: Threads) -> np.ndarray:
-    def work(start, stop, per_edge):
-        triangles_of_edges(graph, start, stop, per_edge, threads.flag)
-
+    work = OverRange(triangles_of_edges, (graph,), threads.flag)
     return threads.accumulate(work, np.diff(graph.high_ptr) ** 2, len(graph.high))[1][0]
 
 
@@ -153,15 +153,11 @@ def _small_sums(graph: Oriented, degree, k: int, threads: Threads) -> dict[str, 
     if k == 3:
         return _sums_of_degrees(graph, degree, _triangles(graph, threads), 3)
 
-    def cliques(start, stop, per_edge):
-        return count_cliques4(graph, start, stop, per_edge, threads.flag)
-
+    cliques = OverRange(count_cliques4, (graph,), threads.flag)
     parts, (per_edge,) = threads.accumulate(cliques, np.diff(graph.high_ptr) ** 2, len(graph.high))
     sums = _sums_of_degrees(graph, degree, per_edge, 4)
 
-    def cycles(start, stop):
-        return count_cycles4(graph, start, stop, threads.flag)
-
+    cycles = OverRange(count_cycles4, (graph,), threads.flag)
     return sums | {"cliques4": sum(parts), "cycles4": sum(threads.run(cycles, _wedge_work(graph, degree)))}
 
 
@@ -185,16 +181,12 @@ def _around_triangles(graph: Oriented, lists: Triangles, degree, per_edge, threa
     weights = np.add.reduceat(np.append(per_edge, 0), graph.high_ptr[:-1].clip(max=len(per_edge)))
     weights = np.where(np.diff(graph.high_ptr) > 0, weights, 0)
 
-    def cliques(start, stop, at_edge):
-        return around_triangles(graph, lists, degree, start, stop, at_edge, threads.flag)
-
+    cliques = OverRange(around_triangles, (graph, lists, degree), threads.flag)
     parts, (at_edge,) = threads.accumulate(cliques, weights, len(graph.high))
     gems, kites, pairs, cliques5 = _add(parts, "gems, kites or cliques")
     at_edge //= 2
 
-    def wheels(start, stop):
-        return count_wheels(graph, lists, start, stop, threads.flag)
-
+    wheels = OverRange(count_wheels, (graph, lists), threads.flag)
     (wheels4,) = _add(threads.run(wheels, over_ends(graph, per_edge.astype(np.float64) ** 2)), "wheels")
     return {
         "gems": gems,
@@ -209,9 +201,7 @@ def _around_triangles(graph: Oriented, lists: Triangles, degree, per_edge, threa
 
 
 def _along_cycles(graph: Oriented, lists: Triangles, degree, per_edge, threads: Threads) -> dict[str, int]:
-    def cycles(start, stop, at_edge):
-        return along_cycles(graph, start, stop, at_edge, threads.flag)
-
+    cycles = OverRange(along_cycles, (graph,), threads.flag)
     parts, (at_edge,) = threads.accumulate(cycles, _wedge_work(graph, degree), len(graph.high))
     (closed5,) = _add(parts, "5-cycles")
     tails = triangles_below(graph, lists, threads.flag)
@@ -224,9 +214,7 @@ def _along_cycles(graph: Oriented, lists: Triangles, degree, per_edge, threads: 
 
 
 def _over_pairs(graph: Oriented, lists: Triangles, degree, threads: Threads) -> dict[str, int]:
-    def pairs(start, stop):
-        return over_codegrees(graph, lists, start, stop, threads.flag)
-
+    pairs = OverRange(over_codegrees, (graph, lists), threads.flag)
     lower = np.repeat(np.arange(len(degree)), np.diff(graph.high_ptr))
     steps = np.bincount(lower, degree[graph.high], len(degree)) + _wedge_work(graph, degree)
     bipartite23, with_edge = _add(threads.run(pairs, steps), "K2,3")

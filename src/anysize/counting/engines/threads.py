@@ -38,7 +38,7 @@ class Threads:
     """
 
     number: int = 1
-    flag: NDArray[np.uint8] = field(default_factory=partial(np.zeros, 1, np.uint8))
+    flag: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(1, np.uint8))
 
     def __enter__(self) -> Threads:
         return self
@@ -183,6 +183,26 @@ class Threads:
             raise
         if errors:
             raise errors[0]
+
+
+@dataclass(frozen=True, eq=False)
+class OverRange:
+    """A kernel on a range of vertices, called with (*arguments, from, to, *arrays, flag); others can be sent it."""
+
+    kernel: Any
+    arguments: tuple[Any, ...]
+    flag: NDArray[np.uint8] = field(default_factory=partial(np.zeros, 1, np.uint8))
+
+    def __call__(self, start: int, stop: int, *arrays: IntArray) -> Any:
+        return self.kernel(*self.arguments, start, stop, *arrays, self.flag)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _over_range, (self.kernel.__module__, self.kernel.__name__, self.arguments)
+
+
+def _over_range(module: str, name: str, arguments: tuple[Any, ...]) -> OverRange:
+    """A kernel by its name: a kernel that is sent itself would be compiled again."""
+    return OverRange(getattr(loaded(module), name), arguments)
 
 
 def cut_by_weight(weights: NDArray[Any], pieces: int) -> list[tuple[int, int]]:

@@ -30,6 +30,7 @@ from anysize.nn.counter_rng import uniform
 from anysize.nn.rows.inputs import InputClasses
 from anysize.nn.rows.maps import (
     Blocks,
+    ByCopy,
     Dense,
     Extremes,
     Movable,
@@ -80,11 +81,15 @@ class GraphRows:
     sum_neighbors: Sums
     neighbors: Extremes | None
     readout: Sums
+    types: int = 0
 
 
 @dataclass(frozen=True, eq=False)
 class FlatGraphs(Movable):
-    """One row per vertex. ``indices`` numbers vertices across the whole set. ``extremes``: over neighbors, for PNA."""
+    """One row per vertex. ``indices`` numbers vertices across the whole set. ``extremes``: over neighbors, for PNA.
+
+    ``entry_types``: of the edge to each of ``indices``, one of ``types``; None: edges are all alike.
+    """
 
     features: Tensor
     class_degree: Tensor
@@ -94,13 +99,16 @@ class FlatGraphs(Movable):
     indices: Tensor
     extremes: bool
     readout: Readout
+    entry_types: Tensor | None = None
+    types: int = 0
 
     @staticmethod
     def of(graphs: GraphSet, classes: InputClasses, readout: Readout, extremes: bool) -> FlatGraphs:
+        codes, types = (None, 0) if classes.types is None else (index_tensor(classes.types[0]), classes.types[1])
         return FlatGraphs(
             torch.from_numpy(classes.features), torch.from_numpy(classes.degree), torch.from_numpy(classes.index),
             torch.from_numpy(graphs.first.copy()), torch.from_numpy(graphs.indptr.copy()),
-            torch.from_numpy(graphs.neighbors), extremes, readout,
+            torch.from_numpy(graphs.neighbors), extremes, readout, codes, types,
         )  # fmt: skip
 
     def rows(self, graphs: Tensor | None = None) -> GraphRows:
@@ -118,8 +126,12 @@ class FlatGraphs(Movable):
         vertices, row = _ranges(starts, sizes), _ranges(begin, sizes)
         graph = torch.repeat_interleave(torch.arange(len(sizes), device=sizes.device), sizes)
         degree = self.indptr.diff()[vertices]
-        near = self.indices[_ranges(self.indptr[vertices], degree)]
+        entries = _ranges(self.indptr[vertices], degree)
+        near = self.indices[entries]
         near = near + torch.repeat_interleave((begin - starts)[graph], degree)  # from numbers in the set to rows
+        if self.entry_types is not None:  # the rows of a model follow each other once for every type
+            model = torch.repeat_interleave(graph // (len(sizes) // models), degree)
+            near = near + rows * (self.entry_types[entries] + model * (self.types - 1))
 
         def spread(values: Tensor, padding: int = 0) -> Tensor:
             """Values of vertices as values of rows."""
@@ -133,13 +145,15 @@ class FlatGraphs(Movable):
         degrees = spread(degree)
         first = _offsets(degrees)
         weight = spread(torch.ones_like(degree, dtype=torch.float32))
+        columns = models * rows * max(self.types, 1)
         return GraphRows(
             self.features, self.class_degree, shaped(spread(self.input_class[vertices])),
             shaped(spread(start[graph], padding=rows)), shaped(weight) if chosen.dim() == 2 else None,
             shaped(degrees.to(torch.float32)),
-            Sparse(first, near, None, len(first) - 1, symmetric=True, models=models),
-            Extremes(near, first, None, len(first) - 1, models) if self.extremes else None,
+            Sparse(first, near, None, columns, symmetric=not self.types, models=models),
+            Extremes(near, first, None, columns, models) if self.extremes else None,
             self._readout(sizes, row, models * rows, models),
+            self.types,
         )  # fmt: skip
 
     def _readout(self, sizes: Tensor, row: Tensor, rows: int, models: int) -> Sums:
@@ -227,10 +241,10 @@ def graph_batch(
     extremes: bool = False,
     device: torch.device | str = "cpu",
 ) -> FlatGraphs | PaddedGraphs:
-    """The graphs in the layout that is faster on the device; move them there with ``to``."""
+    """The graphs in the layout that is faster on the device; move them there with ``to``. Edges of types are flat."""
     if readout not in READOUTS:
         raise ValueError(f"a readout is one of {', '.join(READOUTS)}; got {readout!r}")
-    layout = PaddedGraphs if prefers_padding(graphs, device) else FlatGraphs
+    layout = PaddedGraphs if classes.types is None and prefers_padding(graphs, device) else FlatGraphs
     return layout.of(graphs, classes, readout, extremes)
 
 
@@ -283,7 +297,11 @@ def rows_structure(rows: GraphRows, layers: int, identities: Tensor | None = Non
         return values.repeat(*[1] * (values.dim() - 1), copies)
 
     weight, degree = None if rows.weight is None else copied(rows.weight), copied(rows.degree)
-    later = Level(None, rows.sum_neighbors, weight, degree, degree, rows.neighbors)
+    types, sums, neighbors = rows.types, rows.sum_neighbors, rows.neighbors
+    if types and copies > 1:
+        each = rows.input_class.shape[-1]
+        sums, neighbors = ByCopy(sums, types, each), None if neighbors is None else ByCopy(neighbors, types, each)
+    later = Level(None, sums, weight, degree, degree, neighbors, types)
     if len(rows.features) > rows.input_class.shape[-1]:  # vertices do not share input classes
         features = rows.features[rows.input_class]
         if identities is not None:
@@ -301,13 +319,15 @@ def rows_structure(rows: GraphRows, layers: int, identities: Tensor | None = Non
     spare = -len(features) % ALIGNED  # rows that no vertex has
     features, class_degree = pad(features, (0, 0, 0, spare)), pad(class_degree, (0, spare))
     index = input_class.flatten(-2)  # (rows,), or (models, rows) where models differ
+    by_type = torch.cat([index + kind * len(features) for kind in range(max(types, 1))], -1)
     first = Level(
         index,
-        _input_sums(index, rows.sum_neighbors, len(features)),
+        Taken(by_type, sums) if types else _input_sums(index, sums, len(features)),
         weight,
         degree,
         class_degree,
-        None if rows.neighbors is None else Taken(index, rows.neighbors),
+        None if neighbors is None else Taken(by_type, neighbors),
+        types,
     )
     readouts = (Taken(index, rows.readout), *[rows.readout] * layers)
     return Structure(features, (first, *[later] * (layers - 1)), readouts, copies)
@@ -334,16 +354,16 @@ def graph_structure(
     on_cpu, vertices = torch.device(device).type == "cpu", len(classes.index)
     steps = [VertexClasses.of(classes.index)]
     while len(steps) <= layers:
-        above = refine(indptr, indices, steps[-1].classes)
+        above = refine(indptr, indices, steps[-1].classes, classes.types and classes.types[0])
         if len(above) > MAX_CLASSES_PER_VERTEX * vertices:
             break
         steps.append(above)
-    levels = [class_level(indptr, indices, *pair, extremes, on_cpu) for pair in pairwise(steps)]
+    levels = [class_level(indptr, indices, *pair, extremes, on_cpu, classes.types) for pair in pairwise(steps)]
     readouts = [_class_readout(step, graph, graphs.sizes, readout, on_cpu) for step in steps]
     if len(levels) < layers:
         apart = VertexClasses.of(np.arange(vertices))
-        level = class_level(indptr, indices, steps[-1], apart, extremes, on_cpu)
-        later = Level(None, rows.sum_neighbors, None, rows.degree, rows.degree, rows.neighbors)
+        level = class_level(indptr, indices, steps[-1], apart, extremes, on_cpu, classes.types)
+        later = Level(None, rows.sum_neighbors, None, rows.degree, rows.degree, rows.neighbors, rows.types)
         levels += [replace(level, weight=None), *[later] * (layers - len(levels) - 1)]
         readouts += [rows.readout] * (layers + 1 - len(readouts))
     structure = Structure(torch.from_numpy(classes.features), tuple(levels), tuple(readouts))

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anysize._schema import edge_type, list_of
 from anysize._typing import IntArray
 from anysize.graphs.colors import ColorName
+from anysize.graphs.edge_types import EdgeType, edge_types, with_attributes_of
 from anysize.graphs.features import FeatureScale
 from anysize.graphs.graphset import GraphSet
 
@@ -25,15 +27,22 @@ class GraphInputs:
     Attributes:
         palette: the known colors; None for graphs without colors.
         scale: of the features; None for graphs without features.
+        edge_types: the known types of edges; None for graphs without edge colors and directions.
     """
 
     palette: tuple[ColorName, ...] | None
     scale: FeatureScale | None = None
+    edge_types: tuple[EdgeType, ...] | None = None
 
     @staticmethod
     def of(graphs: GraphSet) -> GraphInputs:
         """Those of training graphs."""
-        return GraphInputs(None if graphs.colors is None else graphs.palette, FeatureScale.of(graphs))
+        types = edge_types(graphs)
+        return GraphInputs(
+            None if graphs.colors is None else graphs.palette,
+            FeatureScale.of(graphs),
+            None if types is None or not types[1] else tuple(types[1]),
+        )
 
     @property
     def colors(self) -> int:
@@ -45,32 +54,61 @@ class GraphInputs:
         """The number of inputs of a vertex."""
         return self.colors + (0 if self.scale is None else len(self.scale.mean))
 
+    @property
+    def types(self) -> int:
+        """The number of known types of edges; 0: edges are all alike."""
+        return len(self.edge_types or ())
+
+    def entry_types(self, graphs: GraphSet) -> tuple[IntArray, int] | None:
+        """The type of every entry of ``indices``, and the number of types with one for all unknown ones.
+
+        None if edges are all alike. A GraphError if edges have no colors and those of the training graphs have.
+
+        >>> inputs = GraphInputs(None, None, (EdgeType("a", "a", 0), EdgeType("b", "b", 0)))
+        >>> inputs.entry_types(GraphSet.from_edges([(0, 1), (1, 2)], edge_colors=["b", "c"]))
+        (array([1, 1, 2, 2]), 3)
+        """
+        if self.edge_types is None:
+            return None
+        codes, types = edge_types(with_attributes_of(graphs, self.edge_types)) or (np.zeros(0, np.int64), [])
+        position = {kind: number for number, kind in enumerate(self.edge_types)}
+        known = np.array([position.get(kind, self.types) for kind in types], np.int64)
+        return known[codes], self.types + bool((known == self.types).any())
+
     def state(self) -> dict[str, Any]:
         """A JSON-compatible dictionary."""
         palette = None if self.palette is None else list(self.palette)
-        return {"palette": palette} | ({} if self.scale is None else {"features": self.scale.state()})
+        state: dict[str, Any] = {"palette": palette}
+        if self.scale is not None:
+            state["features"] = self.scale.state()
+        if self.edge_types is not None:
+            state["edge_types"] = [list(kind) for kind in self.edge_types]
+        return state
 
     @staticmethod
     def from_state(about: Mapping[str, Any]) -> GraphInputs:
         """What `state` returned, among other entries."""
-        palette, features = about["palette"], about.get("features")
+        palette, features, types = about["palette"], about.get("features"), about.get("edge_types")
         return GraphInputs(
-            None if palette is None else tuple(palette), None if features is None else FeatureScale.from_state(features)
+            None if palette is None else tuple(palette),
+            None if features is None else FeatureScale.from_state(features),
+            None if types is None else tuple(EdgeType(*kind) for kind in list_of(edge_type)(types, "edge_types")),
         )
 
 
 @dataclass(frozen=True, eq=False)
 class InputClasses:
-    """What distinguishes vertices before the first layer.
+    """What distinguishes vertices, and edges, before the first layer.
 
     ``index`` (vertices,): the class of each vertex, a row of ``features`` (classes, inputs). ``degree`` (classes,): the
     degree of its vertices if classes are distinguished by degree, otherwise 0. Vertices with features, numbers that
-    hardly recur, have a class each.
+    hardly recur, have a class each. ``types``: the types of edges, see `GraphInputs.entry_types`.
     """
 
     index: IntArray
     features: NDArray[np.float32]
     degree: NDArray[np.float32]
+    types: tuple[IntArray, int] | None = None
 
     @staticmethod
     def of(graphs: GraphSet, inputs: GraphInputs, by_degree: bool = False) -> InputClasses:
@@ -85,12 +123,14 @@ class InputClasses:
         codes = _color_codes(graphs, inputs.palette)
         one_hot = np.eye(inputs.colors + 1, inputs.colors, k=-1, dtype=np.float32)  # code 0: an unknown color
         degrees = graphs.degrees if by_degree else np.zeros(len(codes), np.int64)
+        types = inputs.entry_types(graphs)
         if inputs.scale is not None:
             features = np.concatenate([inputs.scale.apply(graphs), one_hot[codes]], axis=1)
-            return InputClasses(np.arange(len(codes)), features, degrees.astype(np.float32))
+            return InputClasses(np.arange(len(codes)), features, degrees.astype(np.float32), types)
         base = int(degrees.max(initial=0)) + 1
         keys, index = np.unique(codes * base + degrees, return_inverse=True)
-        return InputClasses(index.astype(np.int64), one_hot[keys // base], (keys % base).astype(np.float32))
+        degree = (keys % base).astype(np.float32)
+        return InputClasses(index.astype(np.int64), one_hot[keys // base], degree, types)
 
 
 def _color_codes(graphs: GraphSet, palette: tuple[ColorName, ...] | None) -> IntArray:

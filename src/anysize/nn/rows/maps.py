@@ -279,6 +279,30 @@ class Taken(Movable):
         return low, high
 
 
+@dataclass(frozen=True)
+class ByCopy(Movable):
+    """A map of messages over ``types`` types of edges, of ``rows`` rows in each of several copies.
+
+    Messages come type by type, in each all copies; the map takes them copy by copy, in each all types.
+    """
+
+    of_copies: Any  # Sums or Neighbors or both
+    types: int
+    rows: int
+
+    def _turned(self, h: Tensor) -> Tensor:
+        by_type = h.view(len(h), self.types, -1, self.rows, h.shape[2])
+        return by_type.transpose(1, 2).reshape(len(h), -1, h.shape[2])
+
+    def __call__(self, h: Tensor) -> Tensor:
+        mapped: Tensor = self.of_copies(self._turned(h))
+        return mapped
+
+    def both(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        low, high = self.of_copies.both(self._turned(h))
+        return low, high
+
+
 def side_by_side(h: Tensor, rows: int, models: int) -> Tensor:
     """Tables with the rows of so many models: (models, copies * rows, features) -> (tables, models * rows, features).
 
