@@ -186,10 +186,10 @@ Sizes are counted in steps. One step is the inner size shift: the logarithm of t
 the smaller training graphs. What the model loses on the first step toward larger graphs was scored. Beyond it, and
 toward smaller graphs, every step widens the interval. The lower end also falls, down to chance, with the share of the
 new graphs about which training shows little: all of them if a [shift](trust.md#warnings) beyond sizes is found,
-otherwise graphs that are far in the shares of their patterns, vertices or edges with a color that no training graph
-had, or for methods on whole graphs the total variation distance between the degrees of all vertices. A
-Weisfeiler-Lehman kernel on dense graphs is such a case: in graphs three times as large, most vertices have more
-neighbors than any vertex in training.
+otherwise the largest of these: graphs that are far in the shares of their patterns, edges of a type that no training
+graph had, the total variation distance between the colors of all vertices, and for methods on whole graphs that between
+their degrees. A Weisfeiler-Lehman kernel on dense graphs is such a case: in graphs three times as large, most vertices
+have more neighbors than any vertex in training.
 
 ## Against the truth
 

@@ -149,7 +149,7 @@ def test_degrees_unlike_those_of_training_lower_the_forecast_of_methods_on_whole
     assert patterns.forecast(large).far == 0.0
 
 
-def test_unknown_colors_lower_the_forecast(tmp_path: Any) -> None:
+def test_unknown_and_shifted_colors_lower_the_forecast(tmp_path: Any) -> None:
     def paths(colors: str, seed: int) -> GraphSet:
         rng = np.random.default_rng(seed)
         sizes = rng.integers(8, 20, 60)
@@ -159,6 +159,7 @@ def test_unknown_colors_lower_the_forecast(tmp_path: Any) -> None:
     train = paths("abc", 0)
     model = GraphClassifier("wl-kernel").fit(train, np.arange(60) % 2)
     assert model.forecast(paths("abc", 1)).far < 0.05
+    assert model.forecast(paths("aaaaaaaabc", 1)).far == pytest.approx(0.8 - 1 / 3, abs=0.05)  # a shift of shares
     assert model.forecast(paths("abcd", 1)).far == pytest.approx(0.25, abs=0.05)
     model.save(tmp_path / "m.anysize")
     assert load_model(tmp_path / "m.anysize").forecast(paths("abcd", 1)) == model.forecast(paths("abcd", 1))

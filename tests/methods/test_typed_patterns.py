@@ -11,7 +11,6 @@ import networkx as nx
 import numpy as np
 import pytest
 
-import anysize as az
 from anysize import GraphClassifier, GraphRegressor, GraphSet, GraphWarning, count, load_model
 from anysize.kernels.graphlet import GraphletKernel
 from anysize.methods.catalog import METHODS
@@ -225,4 +224,3 @@ def test_patterns_are_counted_once() -> None:
 def test_the_methods_say_that_they_use_types() -> None:
     users = {name for name, method in METHODS.items() if method.edges and not method.is_baseline}
     assert {*TYPED, "sizemix", "auto"} <= users
-    assert az.METHODS["gin-sum"].edges == frozenset()

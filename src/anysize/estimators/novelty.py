@@ -175,6 +175,7 @@ class NoveltyDetector:
         shares: pattern shares; None for methods on whole graphs and for very few training graphs.
         mean_size: geometric mean number of vertices.
         densities: edges and adjacent pairs of edges; None where training had only counts, or few graphs.
+        color_shares: (colors,) the share of training vertices that each color has.
         degrees: (degrees,) the shares of training vertices with 0, 1, ... neighbors; None for methods on patterns.
         edge_types: the types of edges of the training graphs; None if these have none or the method ignores them.
     """
@@ -183,6 +184,7 @@ class NoveltyDetector:
     shares: ShareReference | None
     mean_size: float = 1.0
     densities: DensityReference | None = None
+    color_shares: FloatArray | None = None
     degrees: FloatArray | None = None
     edge_types: tuple[EdgeType, ...] | None = None
 
@@ -195,10 +197,11 @@ class NoveltyDetector:
 
         ``edge_types``: those of the training graphs, if the method uses them.
         """
-        colors = None
+        colors = color_shares = None
         if uses_colors and has_colors(source):
-            occurs = np.asarray(vertices_by_color(source).sum(axis=0)).reshape(-1) > 0
-            colors = tuple(source.palette[code] for code in np.flatnonzero(occurs))
+            amounts = np.asarray(vertices_by_color(source).sum(axis=0)).reshape(-1)
+            colors = tuple(source.palette[code] for code in np.flatnonzero(amounts))
+            color_shares = amounts[amounts > 0] / max(amounts.sum(), 1)
         densities = None
         if isinstance(source, GraphSet) and len(source) >= MIN_REFERENCE_GRAPHS:
             densities = DensityReference.of(source)
@@ -206,7 +209,8 @@ class NoveltyDetector:
         degrees = None
         if table is None and isinstance(source, GraphSet) and len(source.degrees):
             degrees = np.bincount(source.degrees) / len(source.degrees)
-        return NoveltyDetector(colors, shares, 1.0, densities, degrees, edge_types).with_sizes(source.sizes)
+        detector = NoveltyDetector(colors, shares, 1.0, densities, color_shares, degrees, edge_types)
+        return detector.with_sizes(source.sizes)
 
     def with_sizes(self, sizes: IntArray) -> NoveltyDetector:
         """The same detector with the mean of these sizes, as of the graphs with one of several targets."""
@@ -248,8 +252,8 @@ class NoveltyDetector:
         """The share of a set of graphs about which training shows little.
 
         All of it, if the set comes from elsewhere. Otherwise the largest of these: the share of graphs that are far in
-        the shares of their patterns; of edges whose type, or of vertices whose color no training graph had; for methods
-        on whole graphs the total variation distance between the degrees of the vertices of both sets.
+        the shares of their patterns; of edges whose type no training graph had; the total variation distance between
+        the colors of the vertices of both sets; for methods on whole graphs also that between their degrees.
         """
         if not len(source):
             return 0.0
@@ -258,10 +262,11 @@ class NoveltyDetector:
         shares = [0.0]
         if self.shares is not None and table is not None and len(table):
             shares.append(float(self.shares.is_far(table).mean()))
-        if self.colors is not None and has_colors(source):
-            vertices = np.asarray(vertices_by_color(source).sum(axis=0)).reshape(-1)
-            known = np.array([name in self.colors for name in source.palette], np.bool_)
-            shares.append(float(vertices[~known].sum() / max(vertices.sum(), 1)))
+        if self.colors is not None and self.color_shares is not None and has_colors(source):
+            amounts = np.asarray(vertices_by_color(source).sum(axis=0)).reshape(-1)
+            known_share = dict(zip(self.colors, self.color_shares.tolist(), strict=True))
+            known = np.array([known_share.get(name, 0.0) for name in source.palette])
+            shares.append(float(np.maximum(amounts / max(amounts.sum(), 1) - known, 0).sum()))
         if self.edge_types is not None:
             edges, _, unknown = self._edges(source)
             shares.append(float(edges[:, unknown].sum() / max(edges.sum(), 1)))
@@ -312,6 +317,8 @@ class NoveltyDetector:
             known = self.shares
             about |= {"k": known.k, "median_size": known.median_size, "max_distance": known.max_distance}
             arrays["shares"] = known.shares
+        if self.color_shares is not None:
+            arrays["color_shares"] = self.color_shares
         if self.degrees is not None:
             arrays["degrees"] = self.degrees
         if self.densities is not None:
@@ -331,9 +338,14 @@ class NoveltyDetector:
         if "statistics" in arrays:
             sizes = check_array(arrays["sizes"], "sizes", "f", (None,), 0)
             densities = DensityReference(sizes, check_array(arrays["statistics"], "statistics", "f", (len(sizes), 2)))
+        color_shares = None
+        if "color_shares" in arrays:
+            color_shares = check_array(arrays["color_shares"], "color_shares", "f", (len(colors or ()),), 0, 1)
         degrees = check_array(arrays["degrees"], "degrees", "f", (None,), 0, 1) if "degrees" in arrays else None
         edge_types = tuple(EdgeType(*kind) for kind in about["edge_types"]) if "edge_types" in about else None
-        return NoveltyDetector(colors, shares, about.get("mean_size", 1.0), densities, degrees, edge_types)
+        return NoveltyDetector(
+            colors, shares, about.get("mean_size", 1.0), densities, color_shares, degrees, edge_types
+        )
 
 
 def has_colors(source: GraphsOrCounts) -> bool:

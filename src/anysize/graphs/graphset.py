@@ -355,7 +355,7 @@ class GraphSet:
 
     def without_colors(self) -> GraphSet:
         """The same graphs without colors of vertices."""
-        return replace(self, colors=None, palette=())
+        return self if self.colors is None else replace(self, colors=None, palette=())
 
     def with_edge_palette(self, palette: Sequence[ColorName]) -> GraphSet:
         """Encode the edge colors by another palette, which must contain every edge color in use."""

@@ -44,14 +44,14 @@ class Diagnosis:
 
     ``findings`` holds the numbers, ``check`` compares the training graphs with samples of graphons, ``advice`` is the
     suggested method, ``sizes`` the numbers of vertices of both sets, ``forecast`` what to expect of a trained model on
-    the new graphs (None without a model). ``str(diagnosis)`` is the report as text.
+    the new graphs (None without a model; of several targets a dictionary). ``str(diagnosis)`` is the report as text.
     """
 
     findings: Findings
     check: GraphonCheck
     advice: Advice
     sizes: tuple[tuple[int, ...], tuple[int, ...]]
-    forecast: Forecast | None = None
+    forecast: Forecast | dict[str, Forecast] | None = None
 
     def __str__(self) -> str:
         from anysize.shift.report import to_text
@@ -68,8 +68,11 @@ class Diagnosis:
         """Findings and advice as a dictionary for ``json.dumps``."""
         check = {name: value if isfinite(value) else None for name, value in asdict(self.check).items()}
         advice = {**asdict(self.advice), "call": self.advice.call}
-        forecast = None if self.forecast is None else asdict(self.forecast)
-        told = {"check": {**check, "regime": self.check.regime}, "advice": advice, "forecast": forecast}
+        told: dict[str, Any] = {"check": {**check, "regime": self.check.regime}, "advice": advice, "forecast": None}
+        if isinstance(self.forecast, dict):
+            told["forecast"] = {target: asdict(forecast) for target, forecast in self.forecast.items()}
+        elif self.forecast is not None:
+            told["forecast"] = asdict(self.forecast)
         return {**asdict(self.findings), **told}
 
 

@@ -14,6 +14,8 @@ from anysize.shift.findings import Findings, Subject
 if TYPE_CHECKING:
     from anysize.estimators.forecast import Forecast
 
+    Forecasts = Forecast | dict[str, Forecast]
+
 PATTERNS_PER_FAMILY, NAMES_LISTED = 3, 5
 QUESTION_COLUMNS = ("question", "p", "adjusted p", "found", "effect")
 PATTERN_COLUMNS = ("family", "pattern", "training", "new", "new / trend", "q", "judgment")
@@ -67,7 +69,7 @@ def pattern_rows(findings: Findings) -> Rows:
     ]
 
 
-def advice_lines(findings: Findings, advice: Advice, forecast: Forecast | None = None) -> list[str]:
+def advice_lines(findings: Findings, advice: Advice, forecast: Forecasts | None = None) -> list[str]:
     """The suggested call, the reasons, the warnings, the edge densities, and the forecast of a model."""
     train, new = findings.sparsity.edge_density
     densities = f"Edge density: {train:.3g} in training, {new:.3g} in new graphs."
@@ -77,11 +79,12 @@ def advice_lines(findings: Findings, advice: Advice, forecast: Forecast | None =
     small = [f"Too small for densities: {', '.join(too_small)}."]
     method = f"Suggested: {advice.call}" if advice.method else "No method can be suggested."
     warnings = [f"Warning: {warning}" for warning in advice.warnings]
-    expected = [] if forecast is None else [f"The model: {forecast}."]
+    by_target = forecast if isinstance(forecast, dict) else {} if forecast is None else {"": forecast}
+    expected = [f"The model{target and f' of {target}'}: {each}." for target, each in by_target.items()]
     return [method, *advice.reasons, *warnings, densities, *(small if any(findings.too_small) else []), *expected]
 
 
-def to_text(findings: Findings, advice: Advice, forecast: Forecast | None = None) -> str:
+def to_text(findings: Findings, advice: Advice, forecast: Forecasts | None = None) -> str:
     """The report as plain text."""
     tables = (QUESTION_COLUMNS, question_rows(findings)), (PATTERN_COLUMNS, pattern_rows(findings))
     parts = [[headline(findings)], *(_align([columns, *rows]) for columns, rows in tables if rows)]
@@ -89,7 +92,7 @@ def to_text(findings: Findings, advice: Advice, forecast: Forecast | None = None
 
 
 def to_page(
-    findings: Findings, advice: Advice, sizes: Sequence[Sequence[int]], forecast: Forecast | None = None
+    findings: Findings, advice: Advice, sizes: Sequence[Sequence[int]], forecast: Forecasts | None = None
 ) -> str:
     """The report as one self-contained page."""
     try:

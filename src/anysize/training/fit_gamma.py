@@ -242,7 +242,11 @@ class GammaStack:
         palette = None if about["palette"] is None else dict(about["palette"])
         whitening = None
         if "whitening.shapes" in arrays:
-            linear = Whitening(arrays["whitening.mean"], arrays["whitening.matrix"])
+            amount = len(arrays["whitening.shapes"])
+            linear = Whitening(
+                check_array(arrays["whitening.mean"], "whitening.mean", "f", (amount,)),
+                check_array(arrays["whitening.matrix"], "whitening.matrix", "f", (amount, amount)),
+            )
             is_colored = palette is not None or edge_palette is not None
             whitening = TopologyWhitening(arrays["whitening.shapes"], linear, is_colored)
         vocabulary = Vocabulary(

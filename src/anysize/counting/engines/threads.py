@@ -38,7 +38,7 @@ class Threads:
     """
 
     number: int = 1
-    flag: NDArray[np.uint8] = field(default_factory=partial(np.zeros, 1, np.uint8))
+    flag: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(1, np.uint8))
 
     def __enter__(self) -> Threads:
         return self
