@@ -35,6 +35,7 @@ LEAST_RECURRENCE = 0.5  # of types of vertices of held-out graphs
 KNOTS = 100  # quantiles by which ranks of features are stored
 MAX_SAMPLE = 20_000  # vertices for k-means
 SMALLEST_VARIANCE = 1e-6  # of directions of features, relative to the largest: others repeat what these say
+ROUNDED_DIGITS = 9  # of points: k-means takes points that differ less for one
 KMEANS_STARTS = 4
 QUARTERS = 4  # bins of each feature by itself
 COLUMNS_PER_FEATURE = QUARTERS + QUARTERS**2
@@ -139,7 +140,7 @@ class VertexBins(TransformerMixin, BaseEstimator):
         from sklearn.cluster import KMeans
         from threadpoolctl import threadpool_limits
 
-        amount = min(amount, len(np.unique(points, axis=0)))
+        amount = min(amount, len(np.unique(points.round(ROUNDED_DIGITS), axis=0)))
         with threadpool_limits(1):  # results must not depend on the number of threads
             means = KMeans(amount, n_init=KMEANS_STARTS, random_state=self.random_state)
             centers = means.fit(points, sample_weight=weights).cluster_centers_
