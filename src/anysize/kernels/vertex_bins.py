@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import ndtri
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from anysize._errors import GraphError
 from anysize._files import atomic_write
 from anysize._schema import fields, integer, list_of, optional, parse_json, real, reason_of
+from anysize._sklearn import BaseEstimator, TransformerMixin, check_is_fitted
 from anysize._text import plural
 from anysize._typing import FloatArray, IntArray, PathLike, check_integer
 from anysize.graphs.colors import check_palette
