@@ -256,3 +256,17 @@ def check_compressed_rows(indptr: Any, indices: Any, entries: int, shape: tuple[
     check_array(indices, "indices", "iu", (entries,), low=0, high=columns - 1)
     if indptr[0] != 0 or indptr[-1] != entries or (np.diff(indptr.astype(np.int64)) < 0).any():
         raise ValueError(f"indptr: expected numbers that ascend from 0 to {entries}, the number of entries")
+
+
+def prefixed(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The arrays of a part of a model under names that start alike.
+
+    >>> arrays_of("kernel.", prefixed("kernel.", {"weights": np.ones(2)}) | {"center": np.zeros(1)})
+    {'weights': array([1., 1.])}
+    """
+    return {prefix + name: array for name, array in arrays.items()}
+
+
+def arrays_of(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The arrays that `prefixed` named, under their own names."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -1,17 +1,17 @@
-"""Text on a terminal and in spreadsheets; that from files of others is shown as it is, never obeyed."""
+"""Text for terminals and spreadsheets: control characters and formulas in files of others are escaped."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-# Control characters but tab and line feed, marks that reverse the direction of text, and halves of characters.
+# Control characters but tab and line feed, marks that reverse the direction of text, and surrogates.
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
 def visible(text: str) -> str:
-    r"""The text with escapes instead of characters that a terminal would obey or cannot show.
+    r"""The text with escapes instead of control characters and of characters that a terminal cannot show.
 
     >>> visible("C\x1b[2J")
     'C\\x1b[2J'
@@ -19,10 +19,10 @@ def visible(text: str) -> str:
     return _UNSEEN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
-def visible_halves(text: str) -> str:
-    r"""The text with escapes instead of halves of characters, which UTF-8 does not have: bytes of file names.
+def escape_surrogates(text: str) -> str:
+    r"""The text with escapes instead of surrogates, which UTF-8 does not have: bytes of file names.
 
-    >>> visible_halves("C\udcff")
+    >>> escape_surrogates("C\udcff")
     'C\\udcff'
     """
     return text.encode("utf-8", "backslashreplace").decode()

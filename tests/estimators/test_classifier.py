@@ -24,7 +24,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
 
 from anysize import Counts, GraphClassifier, GraphSet, GraphWarning, ModelWarning, count, load_model
-from anysize.estimators.classifier import LOWEST_PROBABILITY, weights_of
+from anysize.estimators.classifier import weights_of
 from anysize.estimators.ensemble import MAX_LOSS
 from anysize.estimators.verdict import Verdict, judge
 from anysize.methods.catalog import find_method
@@ -146,7 +146,7 @@ def test_scores_rank_classes_as_the_prediction_does(classes: int, graphs: GraphS
     chances, logs, scores = model.predict_proba(large), model.predict_log_proba(large), model.decision_function(large)
     np.testing.assert_allclose(np.exp(logs), chances, atol=1e-15)
     assert scores.shape == ((len(large),) if classes == 2 else (len(large), classes))
-    expected = np.log(chances.clip(LOWEST_PROBABILITY))
+    expected = np.log(chances.clip(np.finfo(np.float64).eps))
     np.testing.assert_allclose(scores, expected[:, 1] - expected[:, 0] if classes == 2 else expected)
     ranked = (scores > 0).astype(int) if classes == 2 else scores.argmax(axis=1)
     assert np.array_equal(ranked, model.predict(large))

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from anysize._files import atomic_write
 from anysize._memory import check_table
-from anysize._text import csv_cell, visible_halves
+from anysize._text import csv_cell, escape_surrogates
 from anysize.cli.input import graph_names
 from anysize.counting.counts import Counts, Over
 from anysize.graphs.ragged import owners
@@ -118,8 +118,8 @@ def write_parquet(counts: Counts, over: Over, path: str) -> None:
         import pyarrow.parquet as pq
     except ImportError as error:
         raise ImportError("Parquet needs pyarrow: pip install 'anysize[table]'") from error
-    names = pa.array(map(visible_halves, graph_names(counts)), pa.string())
-    patterns = pa.array([visible_halves(pattern.name) for pattern in counts.patterns], pa.string())
+    names = pa.array(map(escape_surrogates, graph_names(counts)), pa.string())
+    patterns = pa.array([escape_surrogates(pattern.name) for pattern in counts.patterns], pa.string())
     matrix = counts.matrix
     row = owners(matrix.indptr)
     columns = (

@@ -14,7 +14,7 @@ from rich.table import Table
 from scipy.sparse import csr_array
 
 from anysize._files import atomic_write
-from anysize._text import csv_cell, visible_halves
+from anysize._text import csv_cell, escape_surrogates
 from anysize._typing import IntArray
 from anysize.cli.input import graph_names
 from anysize.cli.shared import PlainConsole, console, errors, late_progress, open_output, parse_sizes
@@ -178,7 +178,7 @@ def _write_npz(counted: _Counted, out: Path) -> None:
         arrays["orbits"] = table
     else:
         arrays |= {"data": table.data, "indices": table.indices, "indptr": table.indptr}
-        arrays["names"] = np.array([visible_halves(name) for name in counted.names], np.str_)
+        arrays["names"] = np.array([escape_surrogates(name) for name in counted.names], np.str_)
     with atomic_write(out) as part, open(part, "wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
 
@@ -192,14 +192,14 @@ def _write_parquet(graphs: GraphSet, counted: _Counted, path: str) -> None:
         raise ImportError("Parquet needs pyarrow: pip install 'anysize[table]'") from error
     table = counted.table
     row = np.arange(len(counted.vertices)) if isinstance(table, np.ndarray) else owners(table.indptr)
-    names = pa.array([visible_halves(name) for name in graph_names(graphs)], pa.string())
+    names = pa.array([escape_surrogates(name) for name in graph_names(graphs)], pa.string())
     graph = pa.array(owners(counted.first)[row], pa.int32())
     columns = {"graph": pa.DictionaryArray.from_arrays(graph, names)}
     columns |= dict(zip(counted.header[1:], map(pa.array, counted.vertices[row].T), strict=True))
     if isinstance(table, np.ndarray):
         columns |= dict(zip(counted.names, map(pa.array, table.T), strict=True))
     else:
-        orbits = pa.array([visible_halves(name) for name in counted.names], pa.string())
+        orbits = pa.array([escape_surrogates(name) for name in counted.names], pa.string())
         number = pa.array(table.indices.astype(np.int32), pa.int32())
         columns |= {"orbit": pa.DictionaryArray.from_arrays(number, orbits), "copies": pa.array(table.data)}
     with atomic_write(path) as part:

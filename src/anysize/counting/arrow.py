@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anysize._schema import boolean, check_array, color_name, fields, integer, list_of, parse_json, text
-from anysize._text import visible_halves
+from anysize._text import escape_surrogates
 from anysize._unpack import Unpacker
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
@@ -98,7 +98,7 @@ def to_arrow(counts: Counts, first: int) -> ArrowTables:
     patterns = _patterns(counts)
     graphs: dict[str, Any] = {"graph": np.arange(first, first + len(counts)), "vertices": counts.sizes}
     if counts.names is not None:
-        graphs["name"] = pa.array(map(visible_halves, counts.names), pa.string())
+        graphs["name"] = pa.array(map(escape_surrogates, counts.names), pa.string())
     if counts.y is not None:
         graphs["y"] = counts.y
     sampling = counts.sampling
@@ -130,7 +130,7 @@ def _patterns(counts: Counts) -> Any:
     if columns.edge_types is not None:
         raise ValueError("Parquet and Arrow tables hold no types of edges; write .npz, .csv or .json, or edges=False")
     table = {
-        "pattern": pa.array([visible_halves(pattern.name) for pattern in counts.patterns], pa.string()),
+        "pattern": pa.array([escape_surrogates(pattern.name) for pattern in counts.patterns], pa.string()),
         "size": columns.size,
         "code": columns.codes,
         "colors": pa.array([p.colors and json.dumps(p.colors) for p in counts.patterns], pa.string()),

@@ -24,7 +24,7 @@ import numpy as np
 from anysize._files import atomic_write, is_own_part, make_folder
 from anysize._json import compact_json
 from anysize._schema import boolean, fields, integer, list_of, parse_json, real, reason_of, text
-from anysize._text import visible_halves
+from anysize._text import escape_surrogates
 from anysize._typing import PathLike
 from anysize.counting.arrow import (
     ESTIMATE_COLUMNS,
@@ -225,7 +225,7 @@ class _Writer:
         if graphs.y is not None and graphs.y.dtype.kind not in "biufU":
             raise ValueError(f"labels must be numbers or strings; those of batch {number} are {graphs.y.dtype}")
         labels = "".join(graphs.y) if graphs.y is not None and graphs.y.dtype.kind == "U" else ""
-        if labels != visible_halves(labels):
+        if labels != escape_surrogates(labels):
             raise ValueError(f"labels must be text in Unicode; one of batch {number} is not: rename it")
         if len(graphs) and self._colored not in (None, graphs.colors is not None):
             raise ValueError(

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from anysize.kernels.explanation import VertexExplanation
     from anysize.methods.auto import Decision
 
-LOWEST_PROBABILITY = float(np.finfo(np.float64).eps)  # in logarithms, as in scikit-learn's log_loss
 MIN_GRAPHS_FOR_ONE_CLASS = 20  # predictions that are all one class are reported from this number on
 
 
@@ -189,7 +188,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         """The logarithm of `predict_proba`, in which 0 counts as 2.2e-16; of several targets a list."""
         if self._first is not self:
             return list(self._by_target("predict_log_proba", graphs).values())
-        return np.asarray(np.log(np.maximum(self.predict_proba(graphs), LOWEST_PROBABILITY)))
+        return np.asarray(np.log(np.maximum(self.predict_proba(graphs), np.finfo(np.float64).eps)))
 
     def decision_function(self, graphs: Any) -> Any:
         """The score of every class, (graphs, classes): its log probability. Two classes: the log-odds of the second.

@@ -33,6 +33,7 @@ from anysize._log import log
 from anysize._schema import (
     Check,
     anything,
+    arrays_of,
     boolean,
     check_array,
     color_name,
@@ -194,7 +195,7 @@ def _read_members(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
         return about, member(TENSORS)
 
 
-_SIZES: Check = lambda value, place: pattern_sizes(value)  # noqa: E731
+_SIZES: Check = lambda value, path: pattern_sizes(value)  # noqa: E731
 _RUN = fields({"configuration": mapping_of(anything), "seed": integer(0)})
 _HELD_OUT = fields(
     {
@@ -360,9 +361,7 @@ def _restored(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> Gr
     arrays = {**arrays, **{copy: arrays[known] for copy, known in shared.items()}}
     models = {}
     for number, (target, each) in enumerate(zip(targets, contents, strict=True)):
-        start = f"{number}/"
-        held = {key.removeprefix(start): array for key, array in arrays.items() if key.startswith(start)}
-        models[target] = _restored_target(each, held, name)
+        models[target] = _restored_target(each, arrays_of(f"{number}/", arrays), name)
     inputs = {
         (type(model), model.ensemble_.method.name, model.ensemble_.k, model.ensemble_.palette)
         for model in models.values()
@@ -393,13 +392,13 @@ def _restored_target(about: dict[str, Any], arrays: Mapping[str, Any], name: str
     method = _find_method(about["method"], name)
     with naming_extra(f"The method {method.name}"):
         parts = tuple(
-            _on_device(method.learner.restore(part, _arrays_of(str(number), arrays)), model.device)
+            _on_device(method.learner.restore(part, arrays_of(f"{number}.", arrays)), model.device)
             for number, part in enumerate(about["parts"])
         )
     if not parts:
         raise ValueError("it holds no models")
     palette = _palette(about["palette"])
-    novelty = NoveltyDetector.from_state(about[NOVELTY], _arrays_of(NOVELTY, arrays))
+    novelty = NoveltyDetector.from_state(about[NOVELTY], arrays_of(f"{NOVELTY}.", arrays))
     if isinstance(model, GraphClassifier):
         model.classes_ = classes_from_json(about["classes"])
     model.targets_, model.models_ = (), {}
@@ -456,11 +455,6 @@ def _find_method(method: str, name: str) -> Method:
             f"{name} holds a model of the method {method!r:.60}, which is not registered; call "
             "anysize.methods.catalog.register first, or set ANYSIZE_METHODS"
         ) from error
-
-
-def _arrays_of(owner: str, arrays: Mapping[str, Any]) -> Arrays:
-    start = f"{owner}."
-    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
 
 
 def _on_device(part: Fitted, device: str) -> Fitted:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anysize._schema import check_array, fields, real, text
+from anysize._schema import arrays_of, check_array, fields, prefixed, real, text
 from anysize._typing import FloatArray
 from anysize.graphs.labels import State
 from anysize.kernels.gram import gram
@@ -124,14 +124,12 @@ class KernelRidge:
     def state(self) -> State:
         """Everything that prediction needs: a JSON-compatible dictionary, and arrays."""
         about, arrays = self.kernel.state()
-        held = {f"kernel.{name}": array for name, array in arrays.items()}
-        return {"kernel": about, "intercept": self.intercept}, held | {"weights": self.weights}
+        return {"kernel": about, "intercept": self.intercept}, prefixed("kernel.", arrays) | {"weights": self.weights}
 
     @staticmethod
     def from_state(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> KernelRidge:
         """Restore a model from what `state` returned; it predicts the same."""
         about = fields({"kernel": fields({"kernel": text()}, others=True), "intercept": real()}, others=True)(about, "")
-        held = {name.removeprefix("kernel."): array for name, array in arrays.items() if name.startswith("kernel.")}
-        kernel = KERNELS[about["kernel"]["kernel"]].from_state(about["kernel"], held)
+        kernel = KERNELS[about["kernel"]["kernel"]].from_state(about["kernel"], arrays_of("kernel.", arrays))
         weights = check_array(arrays["weights"], "weights", "f", (None,))
         return KernelRidge(kernel, weights, float(about["intercept"]))

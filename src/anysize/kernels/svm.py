@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from scipy.special import expit
 
 from anysize._memory import check_table, table_limit
+from anysize._schema import arrays_of, prefixed
 from anysize._sklearn import BaseEstimator, ClassifierMixin, check_is_fitted
 from anysize._typing import BoolArray, FloatArray, IntArray
 from anysize.graphs.labels import (
@@ -201,9 +202,8 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         """Everything that prediction needs: a JSON-compatible dictionary, and arrays."""
         check_is_fitted(self, "weights_")
         about, arrays = self.kernel_.state()
-        learned = {"classes": classes_to_json(self.classes_), "kernel": about}
-        learned_arrays = {"weights": self.weights_, "intercepts": self.intercepts_, "slopes": self.slopes_}
-        return learned, learned_arrays | {f"kernel.{name}": array for name, array in arrays.items()}
+        machine = {"weights": self.weights_, "intercepts": self.intercepts_, "slopes": self.slopes_}
+        return {"classes": classes_to_json(self.classes_), "kernel": about}, machine | prefixed("kernel.", arrays)
 
     @classmethod
     def from_state(cls, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> KernelClassifier:
@@ -211,9 +211,8 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         from sklearn.base import clone
 
         kernel = KERNELS[about["kernel"]["kernel"]]
-        held = {name.removeprefix("kernel."): array for name, array in arrays.items() if name.startswith("kernel.")}
         restored = cls()
-        restored.kernel_ = kernel.from_state(about["kernel"], held)
+        restored.kernel_ = kernel.from_state(about["kernel"], arrays_of("kernel.", arrays))
         restored.kernel = clone(restored.kernel_)
         restored.classes_ = classes_from_json(about["classes"])
         restored.weights_, restored.intercepts_ = arrays["weights"], arrays["intercepts"]

@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from anysize._progress import Progress
+from anysize._schema import arrays_of, prefixed
 from anysize._typing import FloatArray, IntArray
 from anysize.causal.graphon_check import GraphonCheck, check_graphon
 from anysize.counting.columns import Columns, unite
@@ -169,11 +170,10 @@ class AutoLearner:
 
     def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedAuto:
         """Fitted experts from what `FittedAuto.state` returned."""
-        experts = {}
-        for name, expert in about["experts"].items():
-            prefix = f"{name}/"
-            learned = {key.removeprefix(prefix): value for key, value in arrays.items() if key.startswith(prefix)}
-            experts[name] = EXPERTS[name].restore(expert, learned)
+        experts = {
+            name: EXPERTS[name].restore(expert, arrays_of(f"{name}/", arrays))
+            for name, expert in about["experts"].items()
+        }
         evidence = None if about["evidence"] is None else Evidence(**about["evidence"])
         check = {name: float("nan" if value is None else value) for name, value in about["check"].items()}
         decision = Decision(GraphonCheck(**check), about["family"], evidence)
@@ -217,7 +217,7 @@ class FittedAuto:
         experts = {}
         for name, expert in self.experts.items():
             experts[name], learned = expert.state()
-            arrays |= {f"{name}/{key}": value for key, value in learned.items()}
+            arrays |= prefixed(f"{name}/", learned)
         check = {name: value if np.isfinite(value) else None for name, value in asdict(self.decision.check).items()}
         evidence = None if self.decision.evidence is None else asdict(self.decision.evidence)
         about = {"experts": experts, "family": self.decision.family, "check": check, "evidence": evidence}

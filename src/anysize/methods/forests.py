@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, hstack
 
 from anysize._memory import dense
 from anysize._progress import Progress
-from anysize._schema import check_array
+from anysize._schema import arrays_of, check_array, prefixed
 from anysize._typing import FloatArray, IntArray, PathLike, TargetKind
 from anysize.methods.configuration import whole_number
 from anysize.methods.method import (
@@ -224,8 +224,7 @@ class ForestLearner:
 
     def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedForest:
         """A fitted forest from what `FittedForest.state` returned."""
-        inner = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
-        features = self.features.from_state(about["features"], inner)
+        features = self.features.from_state(about["features"], arrays_of(PREFIX, arrays))
         columns = check_array(arrays["columns"], "columns", "i", (None,), 0)
         known = check_array(arrays["known"], "known", "i", (None,), 0, max(about["classes"] - 1, 0))
         trees = Trees.from_state(arrays, len(columns), len(known))
@@ -262,8 +261,8 @@ class FittedForest:
     def state(self) -> tuple[dict[str, Any], Arrays]:
         about, arrays = self.features.state()
         described = {"features": about, "classes": self.classes, "runs": [asdict(run) for run in self.runs]}
-        inner = {PREFIX + name: array for name, array in arrays.items()}
-        return described, inner | self.trees.state() | {"columns": self.columns, "known": self.known}
+        learned = {"columns": self.columns, "known": self.known}
+        return described, prefixed(PREFIX, arrays) | self.trees.state() | learned
 
 
 def _dense(table: csr_array[np.float64], columns: IntArray) -> FloatArray:

@@ -49,6 +49,7 @@ from scipy.sparse import csr_array
 from scipy.special import expit
 
 from anysize._progress import Progress
+from anysize._schema import arrays_of, prefixed
 from anysize._typing import FloatArray, IntArray
 from anysize.graphs.labels import (
     Labels,
@@ -446,17 +447,16 @@ class SizeMix:
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """What was learned, as a dictionary that JSON holds and plain arrays."""
         about, kernel_arrays = self.kernel.state()
-        arrays: Arrays = {f"kernel.{name}": array for name, array in kernel_arrays.items()}
-        arrays |= {"head_weights": self.head_weights, "evidence": self.evidence}
+        arrays = prefixed("kernel.", kernel_arrays) | {"head_weights": self.head_weights, "evidence": self.evidence}
         for number, head in enumerate(self.heads):
-            arrays |= {f"head{number}.{name}": getattr(head, name) for name in HEAD_ARRAYS}
+            arrays |= prefixed(f"head{number}.", {name: getattr(head, name) for name in HEAD_ARRAYS})
         heads = [{"scaling": head.scaling, "source": head.source, "depth": head.depth} for head in self.heads]
         classes = classes_to_json(self.classes)
         whole = {"classes": classes, "kernel": about, "heads": heads, "log_size": self.log_size}
         if self.bins is not None and self.bin_kernel is not None and self.feature_counts is not None:
             whole["bins"], whole["feature_counts"] = self.bins.state(), self.feature_counts.state()
             whole["bin_kernel"], kernel_arrays = self.bin_kernel.state()
-            arrays |= {f"bin_kernel.{name}": array for name, array in kernel_arrays.items()}
+            arrays |= prefixed("bin_kernel.", kernel_arrays)
         return whole, arrays
 
     @staticmethod
@@ -464,16 +464,13 @@ class SizeMix:
         """The model from what `state` gave; it predicts the same."""
         from anysize.kernels.wl import WLKernel
 
-        def kernel_of(name: str) -> WLKernel:
-            start = f"{name}."
-            held = {key.removeprefix(start): array for key, array in arrays.items() if key.startswith(start)}
-            return WLKernel.from_state(about[name], held)
-
+        kernel = WLKernel.from_state(about["kernel"], arrays_of("kernel.", arrays))
         known: dict[str, Any] = {}
         if "bins" in about:
             from anysize.kernels.vertex_bins import FeatureCounts, VertexBins
 
-            known = {"bins": VertexBins.from_state(about["bins"]), "bin_kernel": kernel_of("bin_kernel")}
+            bin_kernel = WLKernel.from_state(about["bin_kernel"], arrays_of("bin_kernel.", arrays))
+            known = {"bins": VertexBins.from_state(about["bins"]), "bin_kernel": bin_kernel}
             known["feature_counts"] = FeatureCounts.from_state(about["feature_counts"])
         heads = []
         for number, head in enumerate(about["heads"]):
@@ -481,7 +478,7 @@ class SizeMix:
             held = (arrays[f"head{number}.{name}"] for name in HEAD_ARRAYS)
             heads.append(Head(head["scaling"], source, head["depth"], *held))
         return SizeMix(
-            classes_from_json(about["classes"]), kernel_of("kernel"), tuple(heads), arrays["head_weights"],
+            classes_from_json(about["classes"]), kernel, tuple(heads), arrays["head_weights"],
             arrays["evidence"], float(about["log_size"]), **known,
         )  # fmt: skip
 

@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
-from anysize._schema import check_array, fields, integer, list_of, one_of, real, text
+from anysize._schema import arrays_of, check_array, fields, integer, list_of, one_of, prefixed, real, text
 from anysize._typing import FloatArray, IntArray
 from anysize.io.convert import as_graphset
 from anysize.kernels.ridge import fit_ridge
@@ -224,10 +224,10 @@ class SizeMixRegression:
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """What was learned, as a dictionary that JSON holds and plain arrays."""
         about, kernel_arrays = self.kernel.state()
-        arrays: Arrays = {f"kernel.{name}": array for name, array in kernel_arrays.items()}
+        arrays = prefixed("kernel.", kernel_arrays)
         arrays |= {"betas": self.betas, "head_weights": self.head_weights, "errors": np.nan_to_num(self.errors, nan=-1)}
         for number, head in enumerate(self.heads):
-            arrays |= {f"head{number}.{name}": getattr(head, name) for name in HEAD_ARRAYS}
+            arrays |= prefixed(f"head{number}.", {name: getattr(head, name) for name in HEAD_ARRAYS})
         heads = [{"scaling": head.scaling, "depth": head.depth} for head in self.heads]
         return {"kernel": about, "heads": heads, "log_size": self.log_size}, arrays
 
@@ -265,8 +265,3 @@ _STATE = fields(
     },
     others=True,
 )
-
-
-def arrays_of(start: str, arrays: Arrays) -> Arrays:
-    """The arrays whose names start so, without the start."""
-    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}

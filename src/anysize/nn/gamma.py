@@ -19,6 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from anysize._schema import arrays_of
 from anysize.nn.gnn import Embeddings, Encoder
 from anysize.nn.layers import BatchNorm, Head, Linear
 from anysize.nn.rows.maps import Sums
@@ -167,7 +168,7 @@ class GraphModel(nn.Module):
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> GraphModel:
         """Load what `arrays` returned, ignoring other arrays; returns itself, ready to predict."""
-        state = {name.removeprefix("model."): array for name, array in arrays.items() if name.startswith("model.")}
+        state = arrays_of("model.", arrays)
         self.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in state.items()})
         return self.eval()
 
