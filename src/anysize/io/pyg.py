@@ -183,8 +183,8 @@ def _unused(items: Sequence[Any], chosen: bool, edge_color: str | None, features
 
 def _fields(items: Sequence[Any], method: str, defaults: set[str]) -> set[str]:
     """The default fields, and those that PyG lists as fields of vertices (or of edges) in every graph."""
-    listed = [set(getattr(item, method)()) if hasattr(item, method) else defaults for item in items]
-    return defaults.union(set.intersection(*listed) if listed else ())
+    fields = [set(getattr(item, method)()) if hasattr(item, method) else defaults for item in items]
+    return defaults.union(set.intersection(*fields) if fields else ())
 
 
 def _varies(items: Sequence[Any], name: str) -> bool:

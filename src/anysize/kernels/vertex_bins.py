@@ -301,11 +301,11 @@ class FeatureCounts:
 
     def name(self, column: int) -> str:
         """What a column counts."""
-        number, place = divmod(column, COLUMNS_PER_FEATURE)
+        number, part = divmod(column, COLUMNS_PER_FEATURE)
         name = self.scale.names[number] if self.scale.names else f"feature {number}"
-        if place < QUARTERS:
-            return f"{name} in bin {place + 1}"
-        low, high = divmod(place - QUARTERS, QUARTERS)
+        if part < QUARTERS:
+            return f"{name} in bin {part + 1}"
+        low, high = divmod(part - QUARTERS, QUARTERS)
         return f"{name} in bins {low + 1} and {high + 1} of an edge"
 
     def state(self) -> dict[str, Any]:
