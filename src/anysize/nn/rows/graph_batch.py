@@ -34,6 +34,7 @@ from anysize.nn.rows.maps import (
     Dense,
     Extremes,
     Movable,
+    Neighbors,
     Sparse,
     Sums,
     Taken,
@@ -297,7 +298,8 @@ def rows_structure(rows: GraphRows, layers: int, identities: Tensor | None = Non
         return values.repeat(*[1] * (values.dim() - 1), copies)
 
     weight, degree = None if rows.weight is None else copied(rows.weight), copied(rows.degree)
-    types, sums, neighbors = rows.types, rows.sum_neighbors, rows.neighbors
+    types, sums = rows.types, rows.sum_neighbors
+    neighbors: Neighbors | None = rows.neighbors
     if types and copies > 1:
         each = rows.input_class.shape[-1]
         sums, neighbors = ByCopy(sums, types, each), None if neighbors is None else ByCopy(neighbors, types, each)
