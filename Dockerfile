@@ -12,12 +12,8 @@ RUN /opt/anysize/bin/pip install --no-cache-dir --constraint constraints.txt ${I
 FROM python:3.11-slim
 COPY --from=install /opt/anysize /opt/anysize
 ENV PATH=/opt/anysize/bin:$PATH NUMBA_CACHE_DIR=/opt/anysize/kernels
-# Compile the counting engines of k = 3, 4 and 5 now rather than at the first count of every container.
-RUN anysize demo /tmp/demo \
- && anysize count /tmp/demo/TRAIN.zip --k 3-5 --out /tmp/demo/colored.npz \
- && anysize count /tmp/demo/TRAIN.zip --k 3-5 --no-colors --out /tmp/demo/plain.npz \
- && rm -r /tmp/demo \
- && chmod -R a+rwX $NUMBA_CACHE_DIR
+# Compile all kernels now rather than at the first count of every container.
+RUN anysize compile && chmod -R a+rwX $NUMBA_CACHE_DIR
 RUN useradd --uid 12345 --no-create-home anysize
 USER anysize
 WORKDIR /data

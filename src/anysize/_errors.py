@@ -89,15 +89,15 @@ class Notices:
     """The warnings of one object: each sentence is given once."""
 
     def __init__(self) -> None:
-        self.told: set[str] = set()
+        self.given: set[str] = set()
 
     def warn(self, sentence: str, category: type[Warning]) -> None:
         """Warn, unless this object has given the same warning before."""
-        if sentence in self.told:
+        if sentence in self.given:
             return
-        if len(self.told) >= MAX_TOLD:
-            self.told.clear()
-        self.told.add(sentence)
+        if len(self.given) >= MAX_TOLD:
+            self.given.clear()
+        self.given.add(sentence)
         warn_user(sentence, category)
 
 

@@ -38,13 +38,13 @@ def shares_of(progress: Progress | None, total: float) -> Callable[..., None]:
     return add
 
 
-def part_of(progress: Progress | None, place: int, parts: int) -> Progress | None:
+def part_of(progress: Progress | None, part: int, parts: int) -> Progress | None:
     """A function that reports the progress of one of several equal parts as progress of the whole.
 
     >>> part_of(print, 1, 4)(0.5)
     0.375
     """
-    return None if progress is None else lambda done: progress((place + done) / parts)
+    return None if progress is None else lambda done: progress((part + done) / parts)
 
 
 class ProgressFunction(Protocol):

@@ -171,9 +171,9 @@ class OfPart:
         return self.rule.title
 
     def positions(self, graphs: GraphSet, seed: int) -> Positions:
-        place = np.full(len(self.whole), -1)
-        place[self.rows] = np.arange(len(self.rows))
-        parts = (place[rows] for rows in self.rule.positions(self.whole, seed))
+        new_position = np.full(len(self.whole), -1)
+        new_position[self.rows] = np.arange(len(self.rows))
+        parts = (new_position[rows] for rows in self.rule.positions(self.whole, seed))
         return Positions(*(part[part >= 0] for part in parts))
 
 

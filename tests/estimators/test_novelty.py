@@ -45,7 +45,7 @@ def with_hubs(n: int, degree: int, amount: int) -> GraphSet:
 
 def messages(model: GraphClassifier, graphs: Any) -> list[str]:
     """The warnings of one prediction, also those given before."""
-    model.ensemble_.notices.told.clear()
+    model.ensemble_.notices.given.clear()
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         model.predict(graphs)

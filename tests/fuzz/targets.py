@@ -391,6 +391,9 @@ def some_models(methods: Sequence[str]) -> list[bytes]:
         for regression in ("sizemix", "wl-kernel", "size-only"):
             az.GraphRegressor(regression).fit(graphs, np.sqrt(np.arange(24))).save(file)
             saved.append(file.read_bytes())
+        several = np.where(np.arange(72).reshape(24, 3) % 7, np.arange(72).reshape(24, 3) % 2, np.nan)
+        az.GraphClassifier("sizemix", k=3).fit(graphs, several).save(file)
+        saved.append(file.read_bytes())
         graphs = graphs.with_features(np.arange(2 * len(graphs.degrees)).reshape(-1, 2) % 7)
         for method in methods:
             params = {"epochs": 2, "hidden": 4} if az.METHODS[method].has_epochs else None
@@ -448,8 +451,10 @@ def load_model(path: Path) -> None:
             chances = model.predict_proba(PROBED)
         except ValueError as error:  # such as a model of graphs without colors: a sentence about the graphs
             raise ValueError(f"{path}: {error}") from error
-    if chances.shape != (2, len(model.classes_)) or not np.isfinite(chances).all():
-        raise AssertionError(f"probabilities of shape {chances.shape}")
+    tables = list(zip(chances, model.classes_, strict=True)) if model.targets_ else [(chances, model.classes_)]
+    for table, classes in tables:
+        if table.shape != (2, len(classes)) or not np.isfinite(table).all():
+            raise AssertionError(f"probabilities of shape {table.shape}")
 
 
 # ---- all ---------------------------------------------------------------------------------------------

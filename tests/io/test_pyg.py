@@ -185,3 +185,10 @@ def test_rows_of_targets_with_gaps_there_and_back() -> None:
     np.testing.assert_array_equal(graphs.y, rows)
     back = GraphSet.from_pyg(batches.from_data_list(graphs.to_pyg()))
     assert back.equals(graphs)
+
+
+def test_columns_of_integers_are_types_of_edges_though_they_look_one_hot_in_one_graph() -> None:
+    edges = np.array([[0, 1], [1, 0]])
+    items = [Data(num_nodes=2, edge_index=edges, edge_attr=np.array([row, row])) for row in ([1, 0, 0], [2, 0, 1])]
+    assert GraphSet.from_pyg(items).edge_palette == ("1,0,0", "2,0,1")
+    assert GraphSet.from_pyg(items[:1]).edge_palette == (0, 1, 2)

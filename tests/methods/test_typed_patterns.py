@@ -69,6 +69,29 @@ def test_only_types_of_edges_tell_the_classes_apart(method: str, make: object, k
         assert blind.score(large.without_edge_colors().without_directions()) < 0.9
 
 
+def dense(sizes: tuple[int, ...], amount: int, seed: int) -> GraphSet:
+    """Samples of one graphon with random colors; in one class the colors of its ends decide the type of an edge."""
+    rng, edges, colors, kinds = np.random.default_rng(seed), [], [], []
+    for graph in range(amount):
+        n = int(rng.choice(sizes))
+        names = rng.choice(["a", "b"], n).tolist()
+        edges.append([pair for pair in combinations(range(n), 2) if rng.random() < 0.3])
+        kinds.append(["xz"[int(rng.integers(2) if graph % 2 else names[i] == names[j])] for i, j in edges[-1]])
+        colors.append(names)
+    y = [("by color", "mixed")[graph % 2] for graph in range(amount)]
+    return GraphSet.from_edges(
+        edges, n_vertices=[len(names) for names in colors], colors=colors, edge_colors=kinds, y=y
+    )
+
+
+def test_auto_takes_gamma_models_with_types() -> None:
+    small, large = dense((15, 20, 25), 60, 1), dense((50,), 12, 2)
+    model = GraphClassifier("auto", k=3, check=False).fit(small)
+    assert model.ensemble_.parts[0].decision.family == "gamma"  # type: ignore[attr-defined]
+    assert model.score(large) == 1
+    assert any("{x" in pattern.name for pattern in model.explain(large[0]).patterns)  # type: ignore[union-attr]
+
+
 # ---- against brute force -------------------------------------------------------------------------------
 
 

@@ -9,6 +9,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from shift.helpers import blocks, erdos_renyi
 from typer.testing import CliRunner
@@ -190,6 +192,18 @@ def test_with_a_model_it_says_what_to_expect_and_a_shift_beyond_sizes_widens_tha
     refused = run(*paths[1:], "--model", paths[0])
     assert refused.exit_code == 1
     assert "predicts numbers" in " ".join(refused.stderr.split())
+
+
+def test_a_model_of_several_targets_has_a_forecast_of_each() -> None:
+    train, new = erdos_renyi(0.3, (10, 14), 40, 1), erdos_renyi(0.3, (20,), 30, 2)
+    y = {"many": train.edge_counts > 0.3 * train.sizes * (train.sizes - 1) / 2, "odd": np.arange(40) % 2}
+    model = az.GraphClassifier("gc-kernel", k=3).fit(train.with_y(None), pd.DataFrame(y))
+    report = az.diagnose(train.with_y(None), new, k=3, model=model)
+    assert list(report.to_json()["forecast"]) == ["many", "odd"]
+    assert [line.partition(":")[0] for line in str(report).splitlines()[-2:]] == [
+        "The model of many",
+        "The model of odd",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,42 @@ def test_colors_with_different_connections_stay_separate() -> None:
     assert color_roles(az.count(graphs, 3), np.zeros(60, np.int64)).tolist() == [0, 1]
 
 
+def test_colors_that_only_types_of_edges_tell_apart_stay_separate() -> None:
+    """Both colors are adjacent to everything equally often, but edges within a color are of one type."""
+    rng, edges, kinds, colors = np.random.default_rng(0), [], [], []
+    for _ in range(60):
+        names = rng.choice(["a", "b"], 12).tolist()
+        pairs = [(i, j) for i, j in combinations(range(12), 2) if rng.random() < 0.3 or j == i + 1]
+        edges.append(pairs)
+        kinds.append(["same" if names[i] == names[j] else "other" for i, j in pairs])
+        colors.append(names)
+    graphs, y = GraphSet.from_edges(edges, colors=colors, edge_colors=kinds), np.zeros(60, np.int64)
+    assert color_roles(az.count(graphs, 3), y).tolist() == [0, 0]
+    assert color_roles(az.count(graphs, 3, edges=True), y).tolist() == [0, 1]
+
+
+def test_merged_patterns_keep_their_types_of_edges() -> None:
+    """Merging colors gives the patterns of graphs that have one color from the start."""
+    rng = np.random.default_rng(1)
+    pairs = [
+        [(i, j) for i in range(9) for j in range(9) if (i != j and rng.random() < 0.25) or j == i + 1] for _ in "abc"
+    ]
+    kinds = [rng.choice(["x", "y"], len(each)).tolist() for each in pairs]
+    colors = rng.choice(["a", "b", "c"], (3, 9))
+    graphs = GraphSet.from_edges(pairs, colors=colors.tolist(), edge_colors=kinds, directed=True)
+    renamed = GraphSet.from_edges(
+        pairs, colors=np.where(colors == "c", "a", colors).tolist(), edge_colors=kinds, directed=True
+    )
+    for k in (3, 4):
+        counts, expected = az.count(graphs, k, edges=True), az.count(renamed, k, edges=True)
+        merged, index = merge_roles(counts.columns, {"a": 0, "b": 1, "c": 0})
+        summed = np.zeros((3, len(merged)), np.int64)
+        np.add.at(summed.T, index, counts.matrix.toarray().T)
+        named = [pattern.colored(pattern.colors or ()).name for pattern in merged.patterns]
+        wanted = dict(zip([p.name for p in expected.patterns], expected.matrix.toarray().T.tolist(), strict=True))
+        assert dict(zip(named, summed.T.tolist(), strict=True)) == wanted
+
+
 def test_colors_stay_separate_without_evidence() -> None:
     graphs = GraphSet.from_edges([[(0, 1), (1, 2)]] * 2, colors=[["a", "b", "c"]] * 2)
     assert color_roles(az.count(graphs, 3), np.array([0, 1])).tolist() == [0, 1, 2]

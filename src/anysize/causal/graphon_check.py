@@ -111,16 +111,16 @@ class GraphonCheck:
     def summary(self) -> str:
         """The regime and the statistics in one sentence."""
         growth = "unknown (one size)" if np.isnan(self.exponent) else f"{self.exponent:.2f} ± {self.exponent_error:.2f}"
-        told = (
+        sentence = (
             f"The training graphs are {_REGIME_TEXT[self.regime]} (kappa {self.kappa:.2f} ± {self.kappa_error:.2f}, "
             f"edge exponent {growth}, dispersion {self.dispersion:.1f})."
         )
         if self.density_is_fixed:
-            told += (
+            sentence += (
                 " All graphs of a class have the same edge density, as after thresholding at a quantile: edge exponent "
                 "and dispersion say nothing about how the graphs came about."
             )
-        return told
+        return sentence
 
     @property
     def _shrunk_error(self) -> float:

@@ -65,11 +65,18 @@ def jobs() -> Iterator[Job]:
         yield "enumerate", partial(count, graph, k, engine="enumerate")
     for graph in (wheel(20), wheel(20, 3)):
         yield "sample", partial(count, graph, 5, engine="sample", samples=1000)
+    arrows = GraphSet.from_edges([(0, 1), (1, 2), (2, 0), (2, 3), (3, 2)], edge_colors=[0, 1, 0, 1, 1], directed=True)
+    yield "typed", partial(count, arrows, 3, edges=True)
     for k in (3, 4, 5):
-        yield "orbits", partial(orbits, wheel(20), k)
+        for per in ("vertex", "edge"):
+            yield "orbits", partial(orbits, wheel(20), k, per=per)
+    for per in ("vertex", "edge"):
+        yield "orbits", partial(orbits, wheel(20, 3), 3, per=per)
+        yield "orbits", partial(orbits, arrows, 3, edges=True, per=per)
     for null, graph in (
         ("degrees", wheel(20)),
         ("stubs", GraphSet.from_edges([(0, 1), (1, 2)])),
         ("colors", wheel(9, 2)),
+        ("degrees", arrows),
     ):
         yield "motifs", partial(motifs, graph, 3, null=null, samples=2)

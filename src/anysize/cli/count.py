@@ -139,22 +139,22 @@ def patterns(
 
         from anysize.patterns.pattern import Pattern, connected_patterns
 
-        listed = connected_patterns(int(which)) if which.isdecimal() else (Pattern.named(which),)
+        shown = connected_patterns(int(which)) if which.isdecimal() else (Pattern.named(which),)
         if out is not None:
             from anysize.plots.patterns import patterns_svg
 
             if out.suffix != ".svg":
                 raise ValueError(f"--out takes a file that ends with .svg; got {out}.")
             with open_output(out) as file:
-                file.write(patterns_svg(listed))
+                file.write(patterns_svg(shown))
             errors.print(f"Wrote {out}.")
             return
         if json:
             from anysize.cli.count_output import described
 
-            print(writer.dumps([described(pattern) for pattern in listed]))
+            print(writer.dumps([described(pattern) for pattern in shown]))
             return
-        for pattern in listed:
+        for pattern in shown:
             edges = " ".join(f"{i}-{j}" for i, j in pattern.edges)
             facts = f"G{pattern.atlas}  {pattern.graph6}  {pattern.automorphisms} automorphisms  {edges}"
             console.print(f"{pattern.name}  {facts}", soft_wrap=True)

@@ -45,7 +45,6 @@ def explain(
     """Show what patterns (Gamma models) or vertices (SizeMix, WL kernel) add to the class that a model predicts."""
     with handle_errors():
         from anysize import GraphRegressor, load_model
-        from anysize.estimators.explain import check_has_explanations
 
         check_out(out, FIGURES, ending_optional=False)
         classifier = load_model(model)
@@ -55,7 +54,6 @@ def explain(
             raise ValueError(f"{model} predicts several targets; add --target {classifier.targets_[0]}.")
         if target is not None:
             classifier = classifier.models_[classifier.targets_[target_position(classifier.targets_, target)]]
-        check_has_explanations(classifier.ensemble_)
 
         def read(file: Path) -> GraphSet:
             return read_input(file, with_trained_color(reading, classifier, file), colors)

@@ -302,10 +302,10 @@ def _show(facts: dict[str, Any], model: GraphClassifier | GraphRegressor, graphs
         details = f"{facts['validation_graphs']} graphs: {_baselines(facts, 'validation', digits)}"
         lines.append(f"validation {title}  {facts['validation']:{digits}}  ({details})")
     for scores in model.verdict_.held_out:
-        told = f"{scores.scores['model']:{digits}} ± {scores.errors['model']:{digits}}"
+        text = f"{scores.scores['model']:{digits}} ± {scores.errors['model']:{digits}}"
         others = ", ".join(f"{name} {score:{digits}}" for name, score in scores.scores.items() if name != "model")
         held_title = title if numbers else METRIC_NAMES["balanced_accuracy"]
-        lines.append(f"held out, {scores.protocol}: {held_title}  {told}  ({scores.graphs} training graphs: {others})")
+        lines.append(f"held out, {scores.protocol}: {held_title}  {text}  ({scores.graphs} training graphs: {others})")
     if model.bins_ is not None:
         lines.append(model.bins_.sentence)
     patterns = () if model.predicts == "numbers" else _class_patterns(model, graphs)
@@ -392,8 +392,8 @@ def _show_scores(model: GraphClassifier | GraphRegressor, rows: GraphRows, outpu
         errors.print(f"{forecast}", highlight=False, soft_wrap=True)
     for graphs, values in scores.values():
         if model.predicts == "numbers":
-            told = ", ".join(f"{METRIC_NAMES[name]} {value:.3f}" for name, value in values.items())
-            errors.print(f"On these {graphs} labeled graphs: {told}", highlight=False, soft_wrap=True)
+            sentence = ", ".join(f"{METRIC_NAMES[name]} {value:.3f}" for name, value in values.items())
+            errors.print(f"On these {graphs} labeled graphs: {sentence}", highlight=False, soft_wrap=True)
             continue
         beside = ""
         if model.metric == "accuracy":  # high where one class is common
@@ -401,8 +401,8 @@ def _show_scores(model: GraphClassifier | GraphRegressor, rows: GraphRows, outpu
             beside = f" (balanced {values['balanced_accuracy']:.3f}; {common})"
         if "roc_auc" in values:
             beside += f", ROC-AUC {values['roc_auc']:.3f}"
-        told = f"{METRIC_NAMES[model.metric]} on these {graphs} labeled graphs: {values[model.metric]:.3f}{beside}"
-        errors.print(told, highlight=False, soft_wrap=True)
+        sentence = f"{METRIC_NAMES[model.metric]} on these {graphs} labeled graphs: {values[model.metric]:.3f}{beside}"
+        errors.print(sentence, highlight=False, soft_wrap=True)
 
 
 def _scores(model: GraphClassifier | GraphRegressor, labels: list[Any], outputs: FloatArray) -> dict[str, float]:

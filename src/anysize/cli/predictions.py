@@ -68,27 +68,27 @@ class PredictionTable:
         for position, name in enumerate(rows.names):
             beside = [_cell(values[position]) for values in rows.columns.values()]
             graph = number.get(position)
-            told = ["" if graph is None else _cell(column.values[graph]) for column in self.columns]
-            yield [csv_cell(name), *beside, *told, *(csv_cell(rows.problems[position]) for _ in reasons)]
+            cells = ["" if graph is None else _cell(column.values[graph]) for column in self.columns]
+            yield [csv_cell(name), *beside, *cells, *(csv_cell(rows.problems[position]) for _ in reasons)]
 
     def objects(self) -> Iterator[dict[str, Any]]:
         """A dictionary for JSON for every row, the columns of the input as "input"."""
         rows = self.rows
         number = {position: graph for graph, position in enumerate(rows.read)}
         for position, name in enumerate(rows.names):
-            told: dict[str, Any] = {GRAPH: name}
+            fields: dict[str, Any] = {GRAPH: name}
             if position in number:
                 for column in self.columns:
                     *groups, last = column.keys
-                    inside = told
+                    inside = fields
                     for group in groups:
                         inside = inside.setdefault(group, {})
                     inside[last] = column.values[number[position]]
             else:
-                told |= {column.keys[0]: None for column in self.columns} | {REASON: rows.problems[position]}
+                fields |= {column.keys[0]: None for column in self.columns} | {REASON: rows.problems[position]}
             if rows.columns:
-                told["input"] = {column: values[position] for column, values in rows.columns.items()}
-            yield told
+                fields["input"] = {column: values[position] for column, values in rows.columns.items()}
+            yield fields
 
     def _input_names(self, taken: set[str]) -> list[str]:
         """The names of the columns of the input; those that the table needs itself begin with "input"."""

@@ -350,8 +350,8 @@ def class_pattern_lines(ensemble: Ensemble, classes: Labels, examples: Examples,
     lines = []
     for label, patterns in enumerate(class_patterns(ensemble, examples, y)):
         if (y == label).any():
-            listed = [f"{'more' if p.more else 'less'} {p.pattern.name} ({p.contribution:+.2f})" for p in patterns]
-            lines.append(f"class {classes.tolist()[label]} has {', '.join(listed) or 'no distinctive patterns'}")
+            named = [f"{'more' if p.more else 'less'} {p.pattern.name} ({p.contribution:+.2f})" for p in patterns]
+            lines.append(f"class {classes.tolist()[label]} has {', '.join(named) or 'no distinctive patterns'}")
     return lines
 
 

@@ -88,12 +88,12 @@ class Forecast:
         parts = [f"balanced accuracy {self.balanced_accuracy}"]
         if self.auc is not None:
             parts.append(f"ROC-AUC {self.auc}")
-        told = f"expected on these graphs: {', '.join(parts)} ({self.level:.0%} intervals)"
+        sentence = f"expected on these graphs: {', '.join(parts)} ({self.level:.0%} intervals)"
         if self.balanced_accuracy.low <= self.chance:
-            told += f"; chance ({self.chance:.2f}) is within the interval"
+            sentence += f"; chance ({self.chance:.2f}) is within the interval"
         if self.size_ratio > 1.05 or self.size_ratio < 1 / 1.05:
-            told += f"; they have {self.size_ratio:.2g} times as many vertices as the training graphs"
-        return told
+            sentence += f"; they have {self.size_ratio:.2g} times as many vertices as the training graphs"
+        return sentence
 
 
 def forecast(

@@ -69,16 +69,16 @@ class HeldOutScores:
         """A sentence unless the model is two standard errors above chance, and ahead of the trivial baselines."""
         model, error = self.scores[MODEL], self.errors[MODEL]
         score, digits, above = ("balanced accuracy", ".2f", "above") if self.classes else ("RMSE", ".3g", "below")
-        told = (
+        sentence = (
             f"on {WHERE[self.protocol]}, the {score} is {model:{digits}} (standard error {error:{digits}}, "
             f"{self.graphs} graphs), which is not clearly {above}"
         )
         if self.classes and model - 1 / self.classes <= STANDARD_ERRORS * error:
-            return f"{told} chance ({1 / self.classes:.2f})"
+            return f"{sentence} chance ({1 / self.classes:.2f})"
         for name, words in ((MEAN.name, "the mean"), (SIZE_ONLY.name, "the size alone")):
             difference, error = self.ahead.get(name, (1.0, 0.0))
             if difference <= STANDARD_ERRORS * error:
-                return f"{told} that of {words} ({self.scores[name]:{digits}})"
+                return f"{sentence} that of {words} ({self.scores[name]:{digits}})"
         return None
 
     @property
@@ -121,8 +121,8 @@ def held_out_scores(
                 progress(done / total)
             done += 1
             late = time.monotonic() + fit_seconds * len(fitted_rows) / len(sizes) > deadline
-            known, told = np.unique(strata[fitted_rows]), np.unique(strata[rows])
-            if late or len(known) < len(np.unique(strata)) or len(told) < min(2, len(known)) or len(fitted_rows) < 2:
+            known, judged = np.unique(strata[fitted_rows]), np.unique(strata[rows])
+            if late or len(known) < len(np.unique(strata)) or len(judged) < min(2, len(known)) or len(fitted_rows) < 2:
                 continue
             held_out = data.train.rows(rows)
             part = _part(data, fitted_rows, run.seed, weigh(data.train.rows(fitted_rows)))

@@ -195,7 +195,7 @@ def _read_members(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
         return about, member(TENSORS)
 
 
-_SIZES: Check = lambda value, place: pattern_sizes(value)  # noqa: E731
+_SIZES: Check = lambda value, path: pattern_sizes(value)  # noqa: E731
 _RUN = fields({"configuration": mapping_of(anything), "seed": integer(0)})
 _HELD_OUT = fields(
     {

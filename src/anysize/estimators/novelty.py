@@ -199,7 +199,7 @@ class NoveltyDetector:
         """
         colors = color_shares = None
         if uses_colors and has_colors(source):
-            amounts = np.asarray(vertices_by_color(source).sum(axis=0)).reshape(-1)
+            amounts: FloatArray = np.asarray(vertices_by_color(source).sum(axis=0)).reshape(-1)
             colors = tuple(source.palette[code] for code in np.flatnonzero(amounts))
             color_shares = amounts[amounts > 0] / max(amounts.sum(), 1)
         densities = None
@@ -263,7 +263,7 @@ class NoveltyDetector:
         if self.shares is not None and table is not None and len(table):
             shares.append(float(self.shares.is_far(table).mean()))
         if self.colors is not None and self.color_shares is not None and has_colors(source):
-            amounts = np.asarray(vertices_by_color(source).sum(axis=0)).reshape(-1)
+            amounts: FloatArray = np.asarray(vertices_by_color(source).sum(axis=0)).reshape(-1)
             known_share = dict(zip(self.colors, self.color_shares.tolist(), strict=True))
             known = np.array([known_share.get(name, 0.0) for name in source.palette])
             shares.append(float(np.maximum(amounts / max(amounts.sum(), 1) - known, 0).sum()))

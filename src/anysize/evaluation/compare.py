@@ -652,7 +652,7 @@ def _with_intervals(rows: Mapping[str, ComparisonRow], means: FloatArray, metric
     first = int(of_methods.argmax())
     near = (_lowest_differences(means, first) <= 0) & np.isfinite(of_methods)
     tied = near & (near.sum() > 1)
-    told = {}
+    judged = {}
     for number, (name, row) in enumerate(rows.items()):
         not_above = ""
         if not is_baseline[number]:
@@ -660,11 +660,11 @@ def _with_intervals(rows: Mapping[str, ComparisonRow], means: FloatArray, metric
             left = [other for other in np.flatnonzero(is_baseline) if not beaten[other]]
             not_above = list(rows)[max(left, key=scores.__getitem__)] if left else ""
         best = not is_baseline[number] and scores[number] == of_methods[first] and not not_above
-        told[name] = replace(
+        judged[name] = replace(
             row, low=float(lows[number]), high=float(highs[number]), not_above=not_above, best=bool(best),
             tied=bool(tied[number]),
         )  # fmt: skip
-    return told
+    return judged
 
 
 def _lowest_differences(means: FloatArray, column: int) -> FloatArray:

@@ -55,14 +55,14 @@ def score_problems(record: Record) -> list[str]:
     if not record.labels or not record.chosen.predictions:
         return ["it has no labels and predictions to compute scores from"]
     known = recomputed(record)
-    told: Mapping[str, float | None] = {**record.chosen.metrics, record.metric: record.scores.test}
+    recorded: Mapping[str, float | None] = {**record.chosen.metrics, record.metric: record.scores.test}
     problems = []
-    for name, value in {**told, **record.chosen.metrics}.items():
+    for name, value in {**recorded, **record.chosen.metrics}.items():
         if name not in known:
             problems.append(f"{name} cannot be recomputed, for want of ranks")
         elif value is None or abs(value - known[name]) > TOLERANCE:
             problems.append(f"{name} is {value}, and {known[name]:.6f} by its predictions")
-    if told[record.metric] != record.chosen.metrics.get(record.metric, told[record.metric]):
+    if recorded[record.metric] != record.chosen.metrics.get(record.metric, recorded[record.metric]):
         problems.append(f"it has two values of {record.metric}")
     return problems
 

@@ -55,10 +55,10 @@ def to_markdown(leagues: Sequence[League], means: str | None = None, ranks: str 
     lines += ["## How to read it", "", METHOD_NOTE, "", INTERVAL_NOTE, ""]
     tried = {row.method: row.tried for league in leagues for row in league.rows if row.tried > 1}
     if tried:
-        listed = ", ".join(f"{method} {number}" for method, number in tried.items())
+        amounts = ", ".join(f"{method} {number}" for method, number in tried.items())
         lines += [
             f"Tuned: on every set one of so many configurations was chosen inside the training graphs, by the balanced "
-            f"accuracy of a model of the nearer training graphs on those whose sizes are farther: {listed}.", "",
+            f"accuracy of a model of the nearer training graphs on those whose sizes are farther: {amounts}.", "",
         ]  # fmt: skip
     lines += [
         "[Why these rows](why-these-rows.md), and what was left out. [Contribute](contribute-to-the-league.md) a "
@@ -82,10 +82,13 @@ def _conclusion(league: League) -> str:
     near = [row.method for row in league.rows if row.ahead_high is not None and not row.told_apart]
     below = sum(row.told_apart for row in league.rows)
     interval = f"{_number(_mean(first))} ({_number(first.low)} to {_number(first.high)})"
-    told = f"Not told apart from it: {', '.join(near)}. " if near else ""
+    tied = f"Not told apart from it: {', '.join(near)}. " if near else ""
+    complete = sum(row.low is not None for row in league.rows)
+    partial = len(league.rows) - complete
+    missing = f" {plural(partial, 'method')} without records on all families cannot be compared." if partial else ""
     return (
-        f"{first.method} has the highest mean {METRIC_NAMES[league.metric]}, {interval}. {told}"
-        f"{below} of {sum(row.low is not None for row in league.rows) - 1} others are clearly below."
+        f"{first.method} has the highest mean {METRIC_NAMES[league.metric]}, {interval}. {tied}"
+        f"{below} of {complete - 1} others are clearly below.{missing}"
     )
 
 

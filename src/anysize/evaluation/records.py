@@ -275,10 +275,10 @@ class Record:
         object.__setattr__(self, "configuration", canonical_configuration(self.configuration))
         object.__setattr__(self, "seed", int(self.seed))
         for outcome in (self.chosen, *self.alternatives.values()):
-            for told, known in ((outcome.predictions, self.labels), (outcome.numbers, self.targets)):
-                if told and known and len(told) != len(known):
+            for predicted, known in ((outcome.predictions, self.labels), (outcome.numbers, self.targets)):
+                if predicted and known and len(predicted) != len(known):
                     raise ValueError(
-                        f"predictions and labels must have the same length; got {len(told)} predictions and "
+                        f"predictions and labels must have the same length; got {len(predicted)} predictions and "
                         f"{len(known)} labels"
                     )
 
@@ -428,7 +428,7 @@ _LINE = fields(  # fields that are not listed here are ignored: another version 
         "device": text(),
         "seconds": optional(real(0)),
         "when": text(r"[0-9TZ:+. -]*", "a date in ISO 8601"),
-        "alternatives": mapping_of(lambda value, place: value if isinstance(value, str) else _OUTCOME(value, place)),
+        "alternatives": mapping_of(lambda value, path: value if isinstance(value, str) else _OUTCOME(value, path)),
         "curves": fields(
             {"epochs": numbers(whole=True)},
             {**dict.fromkeys(CURVE_NAMES, numbers(missing=True)), "metric": text()},

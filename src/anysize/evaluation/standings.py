@@ -301,8 +301,8 @@ def _league(part: Part, splits: Mapping[str, str], runs: Runs, metric: str) -> L
 
 def left_out_sentence(sets: Mapping[str, int]) -> str:
     """Which sets are left out for want of test graphs."""
-    listed = ", ".join(f"{name} ({few})" for name, few in sorted(sets.items()))
-    return f"Left out, with fewer than {MIN_MINORITY_GRAPHS} test graphs of the rarest class: {listed}."
+    few_sets = ", ".join(f"{name} ({few})" for name, few in sorted(sets.items()))
+    return f"Left out, with fewer than {MIN_MINORITY_GRAPHS} test graphs of the rarest class: {few_sets}."
 
 
 def _row(method: str, runs: Runs, families: Mapping[str, Sequence[str]], metric: str) -> LeagueRow:

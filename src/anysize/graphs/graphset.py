@@ -130,7 +130,7 @@ class GraphSet:
                 raise ValueError("first: expected numbers that ascend from 0")
             largest = int(self.sizes.max(initial=1))
             check_compressed_rows(self.indptr, self.indices, entries, (vertices, largest))
-            short = np.int32 if max(vertices, entries) < 2**31 else np.int64
+            short: Any = np.int32 if max(vertices, entries) < 2**31 else np.int64
             neighbor = self.neighbors.astype(short, copy=False)
             if len(self) > 1 and (neighbor >= np.repeat(self.first[1:], np.diff(self.indptr[self.first]))).any():
                 raise ValueError("indices: expected vertices of the same graph")

@@ -40,16 +40,15 @@ def join_graphs(parsed: ParsedSet, warn: bool = True) -> GraphSet:
             raise GraphError(f"Graph {number} has {graph.size} vertices; expected 0 to {MAX_VERTICES_PER_GRAPH - 1}.")
     sizes = np.array([graph.size for graph in graphs], np.int64)
     edges = np.array([len(graph.source) for graph in graphs], np.int64)
-    ends = [_joined([getattr(graph, end) for graph in graphs]) for end in ("source", "target")]
+    source, target = (_joined([getattr(graph, end) for graph in graphs]) for end in ("source", "target"))
     size = np.repeat(sizes, edges) if len(graphs) > 1 else sizes[0]
-    outside = np.zeros(len(ends[0]), bool)
-    for end in ends:
-        outside |= (end < 0) | (end >= size)
+    outside = (source < 0) | (source >= size)
+    outside |= (target < 0) | (target >= size)
     if outside.any():
-        raise _outside(edges, sizes, *ends, int(outside.argmax()))
+        raise _outside(edges, sizes, source, target, int(outside.argmax()))
     if len(graphs) > 1:
         start = np.repeat(offsets(sizes)[:-1], edges)
-        ends = [end + start for end in ends]
+        source, target = source + start, target + start
     colors = _values(graphs, "colors", sizes, "vertices")
     edge_colors = _values(graphs, "edge_colors", edges, "edges")
     features = _values(graphs, "features", sizes, "vertices")
@@ -58,7 +57,7 @@ def join_graphs(parsed: ParsedSet, warn: bool = True) -> GraphSet:
     table, feature_names = (None, ()) if features is None else _stack_features(graphs, features)
     conventions = [graph.directed for graph in graphs]
     joined = assemble(
-        sizes, *ends, codes, palette, None, parsed.names,
+        sizes, source, target, codes, palette, None, parsed.names,
         edge_colors=edge_codes, edge_palette=edge_palette, features=table, feature_names=feature_names,
         directed=conventions[0] if len(set(conventions)) == 1 else conventions,
     )  # fmt: skip

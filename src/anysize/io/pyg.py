@@ -30,7 +30,8 @@ def parse_pyg(data: Sequence[Any], options: ReadOptions) -> ParsedSet:
         names = ("x",)
     if types is None and _hold_edge_types(items):
         types = "edge_attr"
-    graphs = [_parse(item, graph, options.color, types, names) for graph, item in enumerate(items)]
+    one_hot = types is not None and all(map(_is_one_hot, _tables(items, types, _edge_amount) or ()))  # in all graphs
+    graphs = [_parse(item, graph, options.color, types, one_hot, names) for graph, item in enumerate(items)]
     y, problem = _graph_labels(items)
     is_chosen = options.color is not None or options.features is not None
     unused = _unused(items, is_chosen, types, names)
@@ -50,10 +51,14 @@ def _hold_features(items: Sequence[Any]) -> bool:
 
 def _hold_edge_types(items: Sequence[Any]) -> bool:
     """Whether ``edge_attr`` of all graphs holds integers or one-hot rows."""
-    tables = _tables(items, "edge_attr", lambda item: 0 if item.edge_index is None else item.edge_index.shape[1])
+    tables = _tables(items, "edge_attr", _edge_amount)
     if tables is None or len({table.shape[1:] for table in tables}) != 1:
         return False
     return all(table.dtype.kind in "iu" for table in tables) or all(map(_is_one_hot, tables))
+
+
+def _edge_amount(item: Any) -> Any:
+    return 0 if item.edge_index is None else item.edge_index.shape[1]
 
 
 def _tables(items: Sequence[Any], name: str, amount: Callable[[Any], Any]) -> list[NDArray[Any]] | None:
@@ -87,7 +92,9 @@ def _unbatch(item: Any) -> list[Any]:
         ) from None
 
 
-def _parse(item: Any, graph: int, color: str | None, edge_color: str | None, features: Sequence[str]) -> ParsedGraph:
+def _parse(
+    item: Any, graph: int, color: str | None, edge_color: str | None, one_hot: bool, features: Sequence[str]
+) -> ParsedGraph:
     size = item.num_nodes
     if size is None:
         raise GraphError(f"Graph {graph}: the PyG Data has an unknown number of vertices; set num_nodes.")
@@ -101,7 +108,7 @@ def _parse(item: Any, graph: int, color: str | None, edge_color: str | None, fea
         raise GraphError(f"Graph {graph}: expected an edge_index of shape (2, edges); got {pairs.shape}.")
     ends = edge_array(pairs.T, graph)
     colors = None if color is None else _colors(item, graph, color)
-    types = None if edge_color is None else _edge_types(item, graph, edge_color, len(ends))
+    types = None if edge_color is None else _edge_types(item, graph, edge_color, len(ends), one_hot)
     blocks = [(name, _field(item, graph, name)) for name in features if size]
     rows, names = stack_features(blocks, graph)
     return ParsedGraph(
@@ -116,12 +123,12 @@ def _field(item: Any, graph: int, name: str) -> NDArray[Any]:
     return to_numpy(field, f"Graph {graph}, field {name!r}")
 
 
-def _edge_types(item: Any, graph: int, edge_color: str, edges: int) -> Any:
-    """One color per edge; several columns of integers are joined by commas."""
+def _edge_types(item: Any, graph: int, edge_color: str, edges: int, one_hot: bool) -> Any:
+    """One color per edge; several columns of integers are joined by commas, unless rows of all graphs are one-hot."""
     if not edges:
         return []
     types = _field(item, graph, edge_color)
-    if types.ndim == 2 and types.dtype.kind in "iu" and not _is_one_hot(types):
+    if types.ndim == 2 and types.dtype.kind in "iu" and not one_hot:
         rows, inverse = np.unique(types, axis=0, return_inverse=True)
         return (rows[:, 0] if types.shape[1] == 1 else np.array([",".join(map(str, row)) for row in rows.tolist()]))[
             inverse.ravel()
@@ -176,8 +183,8 @@ def _unused(items: Sequence[Any], chosen: bool, edge_color: str | None, features
 
 def _fields(items: Sequence[Any], method: str, defaults: set[str]) -> set[str]:
     """The default fields, and those that PyG lists as fields of vertices (or of edges) in every graph."""
-    listed = [set(getattr(item, method)()) if hasattr(item, method) else defaults for item in items]
-    return defaults.union(set.intersection(*listed) if listed else ())
+    fields = [set(getattr(item, method)()) if hasattr(item, method) else defaults for item in items]
+    return defaults.union(set.intersection(*fields) if fields else ())
 
 
 def _varies(items: Sequence[Any], name: str) -> bool:

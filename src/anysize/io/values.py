@@ -83,19 +83,19 @@ def rows_vary(arrays: Iterable[NDArray[Any]]) -> bool:
 
 def unused_vertices(names: Iterable[str], word: str = "attribute", condition: str = "") -> Iterator[str]:
     """The clause about vertex attributes that are not used, if there are any."""
-    if listed := sorted(map(str, names)):
-        named = f"color={listed[0]!r}{'' if len(listed) == 1 else ', or another,'}"
+    if in_order := sorted(map(str, names)):
+        named = f"color={in_order[0]!r}{'' if len(in_order) == 1 else ', or another,'}"
         yield (
-            f"vertices have the {_format_names(listed, word)}; pass {named} to use it{condition}, or "
-            f"features={listed[0]!r} if it holds numbers"
+            f"vertices have the {_format_names(in_order, word)}; pass {named} to use it{condition}, or "
+            f"features={in_order[0]!r} if it holds numbers"
         )
 
 
 def unused_edges(names: Iterable[str], word: str = "attribute") -> Iterator[str]:
     """The clause about edge attributes that are not used, weights among them, if there are any."""
-    if listed := sorted(map(str, names)):
-        named = f"edge_color={listed[0]!r}{'' if len(listed) == 1 else ', or another,'}"
-        yield f"edges have the {_format_names(listed, word)}; pass {named} if it holds types of edges"
+    if in_order := sorted(map(str, names)):
+        named = f"edge_color={in_order[0]!r}{'' if len(in_order) == 1 else ', or another,'}"
+        yield f"edges have the {_format_names(in_order, word)}; pass {named} if it holds types of edges"
 
 
 def _differ(value: Any, other: Any) -> bool:

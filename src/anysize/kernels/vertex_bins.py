@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import ndtri
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from anysize._errors import GraphError
 from anysize._files import atomic_write
 from anysize._schema import fields, integer, list_of, optional, parse_json, real, reason_of
+from anysize._sklearn import BaseEstimator, TransformerMixin, check_is_fitted
 from anysize._text import plural
 from anysize._typing import FloatArray, IntArray, PathLike, check_integer
 from anysize.graphs.colors import check_palette
@@ -36,6 +35,7 @@ LEAST_RECURRENCE = 0.5  # of types of vertices of held-out graphs
 KNOTS = 100  # quantiles by which ranks of features are stored
 MAX_SAMPLE = 20_000  # vertices for k-means
 SMALLEST_VARIANCE = 1e-6  # of directions of features, relative to the largest: others repeat what these say
+ROUNDED_DIGITS = 9  # of points: k-means takes points that differ less for one
 KMEANS_STARTS = 4
 QUARTERS = 4  # bins of each feature by itself
 COLUMNS_PER_FEATURE = QUARTERS + QUARTERS**2
@@ -140,7 +140,7 @@ class VertexBins(TransformerMixin, BaseEstimator):
         from sklearn.cluster import KMeans
         from threadpoolctl import threadpool_limits
 
-        amount = min(amount, len(np.unique(points, axis=0)))
+        amount = min(amount, len(np.unique(points.round(ROUNDED_DIGITS), axis=0)))
         with threadpool_limits(1):  # results must not depend on the number of threads
             means = KMeans(amount, n_init=KMEANS_STARTS, random_state=self.random_state)
             centers = means.fit(points, sample_weight=weights).cluster_centers_
@@ -301,11 +301,11 @@ class FeatureCounts:
 
     def name(self, column: int) -> str:
         """What a column counts."""
-        number, place = divmod(column, COLUMNS_PER_FEATURE)
+        number, part = divmod(column, COLUMNS_PER_FEATURE)
         name = self.scale.names[number] if self.scale.names else f"feature {number}"
-        if place < QUARTERS:
-            return f"{name} in bin {place + 1}"
-        low, high = divmod(place - QUARTERS, QUARTERS)
+        if part < QUARTERS:
+            return f"{name} in bin {part + 1}"
+        low, high = divmod(part - QUARTERS, QUARTERS)
         return f"{name} in bins {low + 1} and {high + 1} of an edge"
 
     def state(self) -> dict[str, Any]:

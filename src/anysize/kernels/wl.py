@@ -61,7 +61,7 @@ class Signatures:
     def equals(self, other: Signatures) -> bool:
         """Whether both have the same rows in the same order; arrays that are shared need no look."""
         pairs = ((self.own, other.own), (self.first, other.first), (self.near, other.near))
-        return all(one is another or np.array_equal(one, another) for one, another in pairs)
+        return all(ours is another or np.array_equal(ours, another) for ours, another in pairs)
 
     def with_more_edge_types(self, amount: int, now: int) -> Signatures:
         """The same rows, of ``amount`` types of edges, among ``now`` types."""
@@ -123,12 +123,12 @@ def number_signatures(rows: Signatures, known: Signatures = NO_SIGNATURES) -> tu
         ([0, 1, 0], [0, 1])
     """
     for salt in count():
-        listed, order = known.by_hash(salt)
+        known_hashes, order = known.by_hash(salt)
         hashes = _hashes(rows, salt)
-        place = np.searchsorted(listed, hashes)
-        place[place == len(listed)] = 0
-        classes = order[place] if len(order) else place
-        is_known = listed[place] == hashes if len(order) else np.zeros(len(rows), bool)
+        position = np.searchsorted(known_hashes, hashes)
+        position[position == len(known_hashes)] = 0
+        classes = order[position] if len(order) else position
+        is_known = known_hashes[position] == hashes if len(order) else np.zeros(len(rows), bool)
         if is_known.all():
             new = fresh = np.zeros(0, np.int64)
             exact = _equal(rows, known, classes)
@@ -291,7 +291,7 @@ class WLKernel(ExplicitKernel):
         ours, theirs = ((each.padding_color, each.start_, each.edge_types_) for each in (self, other))
         depth = int(self.iterations)
         known = zip(self.signatures_, other.signatures_[:depth], strict=True)
-        return ours == theirs and other.iterations >= depth and all(one.equals(another) for one, another in known)
+        return ours == theirs and other.iterations >= depth and all(fitted.equals(another) for fitted, another in known)
 
     def vertex_classes(self, graphs: GraphSet) -> list[IntArray]:
         """The class of every vertex in every iteration: a column after ``offsets_``, or beyond for unseen classes."""

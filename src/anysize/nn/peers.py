@@ -181,8 +181,8 @@ def coarsened(graphs: GraphTensors, ratio: float) -> GraphTensors:
     source, target = graphs.edge_index.cpu().numpy()
     cluster = spectral_clusters(sizes, source, target, ratio)
     amount = int(cluster.max(initial=0)) + 1
-    own = graphs.batch * amount + torch.from_numpy(cluster).to(graphs.batch.device)
-    names, number = torch.unique(own, return_inverse=True)
+    cluster_of = graphs.batch * amount + torch.from_numpy(cluster).to(graphs.batch.device)
+    names, number = torch.unique(cluster_of, return_inverse=True)
     members = torch.bincount(number, minlength=len(names))
     x = graphs.x.new_zeros(len(names), graphs.x.shape[1]).index_add(0, number, graphs.x) / members[:, None]
     pairs = torch.unique(number[graphs.edge_index[0]] * len(names) + number[graphs.edge_index[1]])  # in order of graphs
@@ -197,7 +197,7 @@ def moment_discrepancy(graphs: GraphTensors, embedding: Tensor, others: GraphTen
     mean of (h - m)^j, coordinate by coordinate.
     """
     moments, moments_other = _moments(graphs, embedding), _moments(others, other)
-    return torch.stack([_length(own - its) for own, its in zip(moments, moments_other, strict=True)]).sum(0)
+    return torch.stack([_length(moment - its) for moment, its in zip(moments, moments_other, strict=True)]).sum(0)
 
 
 def _moments(graphs: GraphTensors, embedding: Tensor) -> list[Tensor]:

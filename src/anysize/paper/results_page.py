@@ -206,11 +206,11 @@ def _best_of_family(table: Table, position: int, family: str) -> str:
     return f"{text} ({format_score(best)}{'' if other == label else f' {other}'})"
 
 
-def _best_baseline(table: Table, place: int) -> str:
+def _best_baseline(table: Table, position: int) -> str:
     known = [
         (summary.mean, row.label)
         for row in table.rows
-        if row.method in TRIVIAL_ROWS and (summary := row.cells[place].summary) is not None
+        if row.method in TRIVIAL_ROWS and (summary := row.cells[position].summary) is not None
     ]
     return f"{format_score(max(known)[0])} {max(known)[1]}" if known else ""
 

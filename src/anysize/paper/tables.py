@@ -375,8 +375,8 @@ def lead_notes(table: Table) -> list[str]:
     The deviation is the larger one of both rows, over seeds (over data sets for fresh data).
     """
     beaten, near, tested = [], 0, 0
-    for place, column in enumerate(table.columns):
-        cells = [(row, cell.summary) for row in table.rows if (cell := row.cells[place]).summary is not None]
+    for position, column in enumerate(table.columns):
+        cells = [(row, cell.summary) for row in table.rows if (cell := row.cells[position]).summary is not None]
         methods = sorted(
             ((summary.mean, summary.std or 0.0) for row, summary in cells if summary and not row.is_baseline),
             reverse=True,

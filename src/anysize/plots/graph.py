@@ -115,8 +115,8 @@ def pattern_contributions_figure(
         places = color_places(sorted({color for pattern, _ in bars for color in pattern.colors or ()}, key=str))
         if places:
             dots = [
-                Line2D([], [], marker="o", linestyle="", color=SERIES[place], label=caption(color))
-                for color, place in places.items()
+                Line2D([], [], marker="o", linestyle="", color=SERIES[number], label=caption(color))
+                for color, number in places.items()
             ]
             figure.legend(handles=dots, loc="outside lower center", ncols=min(len(places), 6))
         for row, (pattern, _) in enumerate(bars):
@@ -195,7 +195,7 @@ def _strongest_part(graph: GraphSet, values: FloatArray) -> BoolArray:
     for vertex in np.argsort(-np.abs(values), kind="stable"):
         near = graph.indices[graph.indptr[vertex] : graph.indptr[vertex + 1]]
         added = [vertex, *near[np.argsort(-np.abs(values[near]), kind="stable")]]
-        fresh = [one for one in added if not shown[one]]
+        fresh = [candidate for candidate in added if not shown[candidate]]
         shown[fresh[: MAX_DRAWN - int(shown.sum())]] = True
         if shown.sum() == MAX_DRAWN:
             break
@@ -263,12 +263,12 @@ def _label(axes: Axes, graph: GraphSet, positions: FloatArray, numbers: IntArray
     names = [str(name) for name in graph.color_names()] if diameter >= SMALLEST_LABELED else []
     if any(len(name) > MAX_LABEL_LETTERS for name in names):
         names = [name[:2] for name in names]
-    for place, (x, y) in enumerate(positions):
+    for vertex, (x, y) in enumerate(positions):
         if names:
-            height = diameter * (0.5 if len(names[place]) < 3 else 0.35)
-            axes.text(x, y, caption(names[place]), ha="center", va="center", fontsize=height, zorder=3)
+            height = diameter * (0.5 if len(names[vertex]) < 3 else 0.35)
+            axes.text(x, y, caption(names[vertex]), ha="center", va="center", fontsize=height, zorder=3)
         axes.annotate(
-            str(numbers[place]), (x, y), (0.4 * diameter,) * 2, textcoords="offset points", fontsize=5.5, color=MUTED,
+            str(numbers[vertex]), (x, y), (0.4 * diameter,) * 2, textcoords="offset points", fontsize=5.5, color=MUTED,
             zorder=3,
         )  # fmt: skip
 

@@ -68,12 +68,12 @@ class Diagnosis:
         """Findings and advice as a dictionary for ``json.dumps``."""
         check = {name: value if isfinite(value) else None for name, value in asdict(self.check).items()}
         advice = {**asdict(self.advice), "call": self.advice.call}
-        told: dict[str, Any] = {"check": {**check, "regime": self.check.regime}, "advice": advice, "forecast": None}
+        answer: dict[str, Any] = {"check": {**check, "regime": self.check.regime}, "advice": advice, "forecast": None}
         if isinstance(self.forecast, dict):
-            told["forecast"] = {target: asdict(forecast) for target, forecast in self.forecast.items()}
+            answer["forecast"] = {target: asdict(forecast) for target, forecast in self.forecast.items()}
         elif self.forecast is not None:
-            told["forecast"] = asdict(self.forecast)
-        return {**asdict(self.findings), **told}
+            answer["forecast"] = asdict(self.forecast)
+        return {**asdict(self.findings), **answer}
 
 
 def diagnose(

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from importlib import import_module
 from itertools import pairwise
 from queue import Empty, SimpleQueue
@@ -29,6 +28,10 @@ SECONDS_BETWEEN_REPORTS = 0.1
 MAX_SECONDS_TO_STOP = 0.5  # a thread that compiles a kernel may take longer, and is left alone
 
 
+def _new_flag() -> NDArray[np.uint8]:
+    return np.zeros(1, np.uint8)
+
+
 @dataclass(frozen=True, eq=False)
 class Threads:
     """The threads of one count, and the flag that stops it.
@@ -38,7 +41,7 @@ class Threads:
     """
 
     number: int = 1
-    flag: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(1, np.uint8))
+    flag: NDArray[np.uint8] = field(default_factory=_new_flag)
 
     def __enter__(self) -> Threads:
         return self
@@ -191,7 +194,7 @@ class OverRange:
 
     kernel: Any
     arguments: tuple[Any, ...]
-    flag: NDArray[np.uint8] = field(default_factory=partial(np.zeros, 1, np.uint8))
+    flag: NDArray[np.uint8] = field(default_factory=_new_flag)
 
     def __call__(self, start: int, stop: int, *arrays: IntArray) -> Any:
         return self.kernel(*self.arguments, start, stop, *arrays, self.flag)

@@ -42,8 +42,8 @@ def tasks(
         splits = task.splits(chosen, seed, data_dir)
         sets, sentence = describe(splits), shift(splits)
         if json:
-            listed = [asdict(part) | {"shares": part.shares} for part in sets]
-            print(dumps(_facts(task) | {"data": chosen, "seed": seed, "shift": sentence, "sets": listed}))
+            rows = [asdict(part) | {"shares": part.shares} for part in sets]
+            print(dumps(_facts(task) | {"data": chosen, "seed": seed, "shift": sentence, "sets": rows}))
         else:
             _show_one(task, chosen, sets, sentence)
 

@@ -161,9 +161,9 @@ def _most_common(patterns: list[Drift]) -> tuple[list[float], list[float]]:
 
 def _drift_table(patterns: list[Drift], graphs: TaskGraphs) -> str:
     places = color_places(graphs.splits.train.palette + graphs.splits.test.palette) if graphs.colored else None
-    listed = [drift for drift in patterns if drift.train or drift.test][:MAX_PATTERNS_LISTED]
+    occurring = [drift for drift in patterns if drift.train or drift.test][:MAX_PATTERNS_LISTED]
     # a full bar is significant: differences below four standard errors get shorter ones
-    largest = max((max(abs(drift.difference), 4 * drift.error) for drift in listed), default=0.0) or 1.0
+    largest = max((max(abs(drift.difference), 4 * drift.error) for drift in occurring), default=0.0) or 1.0
     rows = [
         (
             f"{pattern_svg(drift.pattern, places)}<small>{text(drift.pattern.plain_name)}</small>",
@@ -172,7 +172,7 @@ def _drift_table(patterns: list[Drift], graphs: TaskGraphs) -> str:
             _with_error(drift.difference, drift.error),
             _bar(drift.difference / largest),
         )
-        for drift in listed
+        for drift in occurring
     ]
     return html_table(("pattern", "training", "test", "difference", ""), rows)
 
