@@ -68,7 +68,7 @@ results: $(STAMP) ## docs/results.md, its appendix, tables and figures of README
 
 # Trains what has no record where DATA names folders or sets, e.g. make league DATA="sets more-sets" PARTS=up,down,motifs.
 PARTS   ?= up
-SUBSETS ?= 3
+SUBSETS ?= 1
 TARGETS ?= 2
 league: $(STAMP) ## docs/league.md and its figures, from results/league
 	$(BIN)/anysize league $(DATA) --parts $(PARTS) --seeds $(SUBSETS) --max-targets $(TARGETS) \

@@ -162,6 +162,9 @@ def test_a_method_without_all_sets_has_no_mean(records: Path, tmp_path: Path) ->
     RecordStore(tmp_path).write(kept)
     row = read_league(tmp_path).row("wl-kernel")
     assert (list(row.families), row.metrics["mcc"], row.rank, row.low) == (["AB"], None, None, None)
+    without = "1 method without records on all families"
+    assert without in to_markdown(read_leagues(tmp_path))
+    assert without not in to_markdown(read_leagues(records))
 
 
 def test_the_page_and_the_command(records: Path, tmp_path: Path) -> None:

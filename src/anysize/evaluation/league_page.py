@@ -83,9 +83,12 @@ def _conclusion(league: League) -> str:
     below = sum(row.told_apart for row in league.rows)
     interval = f"{_number(_mean(first))} ({_number(first.low)} to {_number(first.high)})"
     tied = f"Not told apart from it: {', '.join(near)}. " if near else ""
+    complete = sum(row.low is not None for row in league.rows)
+    partial = len(league.rows) - complete
+    missing = f" {plural(partial, 'method')} without records on all families cannot be compared." if partial else ""
     return (
         f"{first.method} has the highest mean {METRIC_NAMES[league.metric]}, {interval}. {tied}"
-        f"{below} of {sum(row.low is not None for row in league.rows) - 1} others are clearly below."
+        f"{below} of {complete - 1} others are clearly below.{missing}"
     )
 
 

@@ -41,9 +41,9 @@ def _sentence(ties: Sequence[Ties]) -> str:
     most = max(tie.count for tie in ties)
     spread = max((tie.high or 0.0) - (tie.low or 0.0) for tie in ties)
     return (
-        f"What to take from it: up to {most} configurations share the best validation score of a cell, and their test "
-        f"means lie up to {format_score(spread)} apart: validation at training sizes does not decide which number such "
-        "a search reports; the robust recipe has one configuration and needs no search."
+        f"Up to {most} configurations of a cell share the best validation score. Their test means lie up to "
+        f"{format_score(spread)} apart, so validation at training sizes cannot choose between them. The robust recipe "
+        "has one configuration and needs no search."
     )
 
 

@@ -148,14 +148,15 @@ def _draw_pattern(axes: Axes, pattern: Pattern, places: Mapping[ColorName, int])
             arrow = {"arrowstyle": "-|>", "color": MUTED, "linewidth": 1.2}
             axes.annotate("", (2 * head + tail) / 3, tail, arrowprops=arrow)
         if kind.color is not None and _bond(str(kind.color)) not in BONDS:
-            middle = (tail + head) / 2
-            axes.text(*middle, caption(str(kind.color)[:2]), ha="center", va="center", fontsize=4.5, zorder=3)
+            x, y = (tail + head) / 2
+            axes.text(x, y, caption(str(kind.color)[:2]), ha="center", va="center", fontsize=4.5, zorder=3)
     names = pattern.colors or ()
     colors = [SERIES[places[name]] for name in names] if names else INK
-    x, y = positions.T
-    axes.scatter(x, y, s=60 if names else 20, c=colors, edgecolors=INK, linewidths=0.7, zorder=2)
-    for center, name in zip(positions, names, strict=False):
-        axes.text(*center, caption(str(name)[:2]), ha="center", va="center", fontsize=4.5, color=PAPER, zorder=3)
+    axes.scatter(
+        positions[:, 0], positions[:, 1], s=60 if names else 20, c=colors, edgecolors=INK, linewidths=0.7, zorder=2
+    )
+    for (x, y), name in zip(positions, names, strict=False):
+        axes.text(x, y, caption(str(name)[:2]), ha="center", va="center", fontsize=4.5, color=PAPER, zorder=3)
     axes.set(xlim=(-0.3, 1.3), ylim=(1.3, -0.3), aspect="equal")
     axes.axis("off")
 
