@@ -11,6 +11,7 @@ import pytest
 from anysize import METHODS, GraphClassifier, GraphError, GraphRegressor, GraphSet, GraphWarning, evaluate, load_model
 from anysize.evaluation.tasks import own_task
 from anysize.graphs.attributes import FEATURES
+from anysize.methods import auto
 from anysize.methods.sizemix import SizeMix
 
 RNG = np.random.default_rng(0)
@@ -77,6 +78,19 @@ def test_a_method_on_types_learns_from_bins_and_keeps_them(name: str, tmp_path: 
     with pytest.raises(ValueError, match="vertex features and these have none"):
         restored.predict(RINGS)
     assert restored.predict(GRAPHS[:0]).shape == (0,)
+
+
+def test_gamma_models_of_auto_take_bins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    decide = auto.decide
+    monkeypatch.setattr(auto, "decide", lambda data, seed: replace(decide(data, seed), family="gamma"))
+    model = GraphClassifier(check=False, k=3).fit(GRAPHS)
+    assert model.bins_ is not None
+    assert (model.predict(GRAPHS) == Y).mean() > 0.8
+    model.save(tmp_path / "model.zip")
+    restored = load_model(tmp_path / "model.zip")
+    proba = restored.predict_proba(GRAPHS)
+    assert np.array_equal(proba, model.predict_proba(GRAPHS))
+    assert restored.explain(GRAPHS[0]).probability == pytest.approx(proba[0].max())
 
 
 @pytest.mark.parametrize("name", ["sizemix", "wl-kernel", "patterns-forest"])

@@ -103,11 +103,6 @@ class _Training:
     progress: ProgressFunction
     _novelty: dict[bool, NoveltyDetector] = field(default_factory=dict)
 
-    @property
-    def is_colored(self) -> bool:
-        """Whether the method gets graphs with colors."""
-        return self.palette is not None or self.bins is not None
-
     def novelty(self, uses_counts: bool, cache: PathLike | None) -> NoveltyDetector:
         """What new graphs are compared with: all training graphs, whatever their targets."""
         if uses_counts not in self._novelty:
@@ -243,9 +238,11 @@ class GraphEstimator(BaseEstimator):
         environments = environments[rows] if isinstance(environments, np.ndarray) else environments
         classes: Labels | None = getattr(self, "classes_", None)
         configuration, recipe = resolve_configuration(
-            method, self.recipe, colored=training.is_colored, params=self.params,
+            method, self.recipe, colored=training.palette is not None, params=self.params,
             vanishing=method.patterns and densities_vanish(source, codes, examples.weights),
         )  # fmt: skip
+        if training.palette is None:  # bins are no names that could be interchanged
+            recipe = replace(recipe, roles=False)
         models, seed = whole_number("n_models", self.n_models), whole_number("random_state", self.random_state, 0)
         runs = tuple([Run(configuration, seed + model) for model in range(models)])
         share, device = self._validation_share(recipe), resolve_device(self.device)

@@ -311,6 +311,10 @@ class _Probe(Examples):
         graphs = graphs if palette is None else graphs.with_palette(palette)
         return _Probe(graphs, palette=palette, edge_types=edge_types)
 
+    def binned(self, bins: VertexBins) -> _Probe:
+        graphs = bins.transform(self.whole("a method on bins"))
+        return _Probe(graphs, palette=graphs.palette, edge_types=self.edge_types)
+
     def counts(
         self, k: Sizes, cache: Any = None, colors: bool = True, edges: bool = False, progress: Any = None
     ) -> Counts:  # fmt: skip
@@ -337,9 +341,7 @@ def _check_prediction(model: GraphClassifier | GraphRegressor) -> None:
     """A ValueError unless every part gives a number, or probabilities of all classes: parts depend on the method."""
     ensemble, classes = model.ensemble_, len(model.classes_) if isinstance(model, GraphClassifier) else 0
     probe = _Probe.of(ensemble.k, ensemble.palette or None, ensemble.features, ensemble.novelty.edge_types)
-    if ensemble.bins is not None:
-        colored = ensemble.bins.transform(probe.whole("a method on bins"))
-        probe = _Probe.of(ensemble.k, colored.palette, (), ensemble.novelty.edge_types)
+    probe = probe if ensemble.bins is None else probe.binned(ensemble.bins)
     for part in ensemble.parts:
         outputs = part.outputs(probe)
         if outputs.shape != (len(part.runs), 1, classes or 1):

@@ -116,7 +116,6 @@ def task_configuration(method: Method, splits: Splits | Task, recipe: RecipeName
     task = splits if isinstance(splits, Task) else splits.task
     colored, vanishing = bool(task.color_penalty), bool(task.vanishing)
     if isinstance(splits, Splits) and method.patterns:
-        splits = splits.binned if method.features == "bins" else splits
         colored, vanishing = splits.color_penalty, splits.vanishing
     return method.default(recipe, task.family, colored, vanishing, task.name)
 
@@ -131,8 +130,10 @@ def evaluate_runs(
     is its validation score. The model that is tested is trained on all training graphs. All are taken at their last
     epoch, because there are no validation graphs to choose another one.
     """
-    splits = splits.binned if method.features == "bins" else splits
     base = method.recipe(recipe, splits.task.family, method.patterns and splits.vanishing)
+    if splits.train.colors is None:  # bins are no names that could be interchanged
+        base = replace(base, roles=False)
+    splits = splits.binned if method.features == "bins" else splits
     groups: dict[Recipe, _Group] = {}
     for run in runs:
         model, run_recipe = split_configuration(method, {**method.defaults, **run.configuration}, base)

@@ -161,10 +161,11 @@ class AutoLearner:
         data = _balanced(data)
         decision = decide(data, runs[0].seed)
         bins = learn_bins(data.train.whole("auto")) if decision.family == "gamma" else None
+        colored = data.train.whole("auto").colors is not None
         data = _binned_data(data, bins)
-        weights = _weigh(data, runs[0].seed) if decision.family == "gamma" else np.ones(1)
+        weights = _weigh(data, runs[0].seed, colored) if decision.family == "gamma" else np.ones(1)
         for number, run in enumerate(runs, 1):
-            yield FittedAuto(decision, _fit_family(decision.family, data, run.seed), weights, (run,), bins)
+            yield FittedAuto(decision, _fit_family(decision.family, data, run.seed, colored), weights, (run,), bins)
             if progress is not None:
                 progress(number / len(runs))
 
@@ -285,12 +286,12 @@ def gather_evidence(data: TrainingData, small: IntArray, large: IntArray, shifte
     if not complete or amounts.min() < 2 or not train.counts(data.k, data.cache, edges=True).matrix.nnz:
         return None
     likelihood = {}
-    bins = learn_bins(train.whole("auto"))
+    bins, colored = learn_bins(train.whole("auto")), train.whole("auto").colors is not None
     for family in FAMILIES:
         fitted, judged = replace(data, train=train), test
         if family == "gamma" and bins is not None:
             fitted, judged = _binned_data(fitted, bins), test.binned(bins)
-        experts = _fit_family(family, fitted, seed)
+        experts = _fit_family(family, fitted, seed, colored)
         by_expert = np.stack([expert.outputs(judged)[0] for expert in experts.values()])
         likelihood[family] = log_likelihood(_cross_weighted(by_expert, truth, weights, rng), truth)
     difference = likelihood["gamma"] - likelihood["sizemix"]
@@ -305,18 +306,18 @@ def _binned_data(data: TrainingData, bins: VertexBins | None) -> TrainingData:
     return data if bins is None else replace(data, train=data.train.binned(bins), validation=None)
 
 
-def _fit_family(family: Family, data: TrainingData, seed: int) -> dict[str, Fitted]:
-    colored = data.train.whole("auto").colors is not None
+def _fit_family(family: Family, data: TrainingData, seed: int, colored: bool) -> dict[str, Fitted]:
+    """``colored``: the graphs have vertex colors, which may shift with the size; bins of features do not."""
     gamma = {"hidden": 32, "lr": 0.01, "layers": 1, **({"penalty": 0.1} if colored else {})}
     whole = replace(data, validation=None)
-    recipe = gamma_recipe("robust", None)
+    recipe = gamma_recipe("robust", None, roles=colored)
     experts: dict[str, Fitted] = {}
     for name in FAMILIES[family]:
         (experts[name],) = EXPERTS[name].fit(whole, [Run(gamma if name == "gamma-gin" else {}, seed)], recipe)
     return experts
 
 
-def _weigh(data: TrainingData, seed: int) -> FloatArray:
+def _weigh(data: TrainingData, seed: int, colored: bool) -> FloatArray:
     """Weights of the Gamma experts by cross-validation at the training sizes; theory says that all carry over."""
     y = data.train.labels()
     part = parts_by_class(y, FOLDS, seed)
@@ -325,7 +326,7 @@ def _weigh(data: TrainingData, seed: int) -> FloatArray:
         train, test = np.flatnonzero(part != fold), np.flatnonzero(part == fold)
         if not len(test) or len(np.unique(y[train])) < 2:
             continue
-        experts = _fit_family("gamma", replace(data, train=data.train.rows(train)), seed)
+        experts = _fit_family("gamma", replace(data, train=data.train.rows(train)), seed, colored)
         held_out = data.train.rows(test)
         for row, expert in enumerate(experts.values()):
             likelihood[row, test] = log_likelihood(expert.outputs(held_out)[0], y[test])

@@ -152,7 +152,9 @@ def _draw_pattern(axes: Axes, pattern: Pattern, places: Mapping[ColorName, int])
             axes.text(x, y, caption(str(kind.color)[:2]), ha="center", va="center", fontsize=4.5, zorder=3)
     names = pattern.colors or ()
     colors = [SERIES[places[name]] for name in names] if names else INK
-    axes.scatter(*positions.T, s=60 if names else 20, c=colors, edgecolors=INK, linewidths=0.7, zorder=2)
+    axes.scatter(
+        positions[:, 0], positions[:, 1], s=60 if names else 20, c=colors, edgecolors=INK, linewidths=0.7, zorder=2
+    )
     for (x, y), name in zip(positions, names, strict=False):
         axes.text(x, y, caption(str(name)[:2]), ha="center", va="center", fontsize=4.5, color=PAPER, zorder=3)
     axes.set(xlim=(-0.3, 1.3), ylim=(1.3, -0.3), aspect="equal")
@@ -242,7 +244,8 @@ def _diameter(positions: FloatArray, edges: IntArray) -> float:
 
 def _lines(positions: FloatArray, edges: IntArray, colors: Sequence[str]) -> tuple[list[FloatArray], list[str]]:
     """Line segments and their styles: one for an edge, parallel ones for a bond that has several (`BONDS`)."""
-    lines, styles = [], []
+    lines: list[FloatArray] = []
+    styles: list[str] = []
     for (i, j), color in zip(edges, colors, strict=True):
         ends = positions[[i, j]]
         along = ends[1] - ends[0]

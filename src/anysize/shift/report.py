@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from anysize._html import Section, card, html_table, page, paragraph, text
 from anysize._text import plural
@@ -14,7 +14,7 @@ from anysize.shift.findings import Findings, Subject
 if TYPE_CHECKING:
     from anysize.estimators.forecast import Forecast
 
-    Forecasts = Forecast | dict[str, Forecast]
+    Forecasts: TypeAlias = Forecast | dict[str, Forecast]
 
 PATTERNS_PER_FAMILY, NAMES_LISTED = 3, 5
 QUESTION_COLUMNS = ("question", "p", "adjusted p", "found", "effect")
