@@ -27,7 +27,9 @@ def one_thread() -> None:
 @pytest.fixture(autouse=True)
 def few_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
     """The Gamma experts of auto, which has no parameters, are trained as shortly as the other methods here."""
-    monkeypatch.setattr("anysize.methods.auto.gamma_recipe", lambda *given: replace(gamma_recipe(*given), epochs=5))
+    monkeypatch.setattr(
+        "anysize.methods.auto.gamma_recipe", lambda *given, **named: replace(gamma_recipe(*given, **named), epochs=5)
+    )
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ def test_a_temporary_folder_that_others_may_have_filled_is_not_used(
 def test_compile_refuses_unknown_names() -> None:
     wrong = CliRunner().invoke(app, ["compile", "sparse", "magic"])
     assert wrong.exit_code == 1
-    assert "bitset, sparse, flip, flip_sparse, enumerate, sample, orbits, motifs; got 'magic'" in wrong.stderr
+    assert "bitset, sparse, flip, flip_sparse, enumerate, sample, typed, orbits, motifs; got 'magic'" in wrong.stderr
 
 
 def test_after_compile_nothing_is_compiled(package: Path, tmp_path: Path) -> None:

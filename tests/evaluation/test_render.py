@@ -27,7 +27,7 @@ from anysize.evaluation.render import (
 )
 from anysize.evaluation.tables import Cell, Column, Published, Row, Table
 from anysize.paper.selection import ScoreSummary
-from anysize.paper.tables import build_table
+from anysize.paper.tables import build_table, lead_notes
 
 HOSTILE = "<script>alert('x')</script> | a_b & 50% $x$ #1 {y} ~ ^ \\ `c` *d* [e](f) é ☃"
 
@@ -119,10 +119,10 @@ def test_no_line_is_wider_than_the_terminal_and_nothing_is_cut(width, table, rea
             assert row.label in written
 
 
-def test_a_terminal_gets_three_lines_of_notes(table):
+def test_a_terminal_gets_few_lines_of_notes(table):
     notes = [line for line in render_text(table, 160).splitlines() if line.startswith("- ")]
     assert notes == [f"- {note}" for note in table.short_notes]
-    assert len(notes) == 3
+    assert notes[3:] == [f"- {note}" for note in lead_notes(table)]
     assert all(note in render_markdown(table).replace("\\", "") for note in table.notes)
 
 

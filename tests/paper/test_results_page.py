@@ -134,8 +134,8 @@ def test_the_command_writes_page_and_tables(tmp_path: Path):
     assert "0.95 (0.05)" in (tmp_path / "results.md").read_text()
     assert "(2 of 64)" in (tmp_path / "appendix.md").read_text()
     assert "| Γ GIN, the paper's recipe | – | 0.95 (0.98)<br>ties 0.70–0.95 | – |" in readme.read_text()
-    assert "up to 2 configurations share" in readme.read_text()
-    assert "test means lie up to 0.25 apart" in readme.read_text()
+    assert "Up to 2 configurations of a cell share" in readme.read_text()
+    assert "Their test means lie up to 0.25 apart" in readme.read_text()
     assert "| 1 to 2 | 0 |  |  | 1 | +0.16 | +0.03 |" in ties.read_text()
     for page in (readme, ties):
         assert page.read_text().startswith("# Mine\n")

@@ -113,10 +113,10 @@ def test_a_kernel_ranks_by_margins_and_knows_classes_without_training_graphs():
 def test_runs_of_the_wl_kernel_refine_each_set_once_and_predict_as_if_alone(monkeypatch):
     runs = [Run({"iterations": depth, "C": C}, 0) for depth in (2, 1, 3) for C in (0.1, 10.0)]
     refined = []
-    original = WLKernel._refine
-    monkeypatch.setattr(WLKernel, "_refine", lambda kernel, graphs: refined.append(1) or original(kernel, graphs))
+    original = WLKernel.refine
+    monkeypatch.setattr(WLKernel, "refine", lambda kernel, graphs: refined.append(1) or original(kernel, graphs))
     together = evaluated(TASKS["sbm-20"].splits(0), "wl-kernel", runs)
-    assert len(refined) == 4  # to fit the deepest kernel; training, validation and test graphs
+    assert len(refined) == 3  # training, validation and test graphs, by the deepest kernel
     for one, record in zip(runs, together, strict=True):
         (alone,) = evaluated(TASKS["sbm-20"].splits(0), "wl-kernel", [one])
         assert alone.chosen == record.chosen

@@ -105,7 +105,7 @@ def test_large_blocks_come_from_the_kept_memory() -> None:
 
     def fresh_blocks() -> int:
         before = info().hblks
-        block = torch.empty(40 << 20, dtype=torch.uint8)
+        block = torch.empty(1 << 30, dtype=torch.uint8)
         blocks = int(info().hblks - before)
         del block
         return blocks

@@ -338,7 +338,7 @@ def test_tables_that_do_not_fit_a_model_are_refused() -> None:
         ({"test_permutations": 0}, "test_permutations must be at least 1; got 0"),
         ({"patience": 0}, "patience must be at least 1; got 0"),
         ({"epochs": 0}, "epochs must be at least 1"),
-        ({"over": "all"}, "over must be one of subsets, maps, connected; got 'all'"),
+        ({"over": "all"}, "over must be one of subsets, maps, connected, occurrence, auto; got 'all'"),
         ({"tie_break": "last"}, "tie_break must be one of"),
         ({"dropout": 1.0}, "dropout must be at least 0 and below 1"),
     ],

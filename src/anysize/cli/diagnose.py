@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,6 +19,19 @@ from anysize.cli.shared import (
     late_progress,
     open_output,
 )
+
+if TYPE_CHECKING:
+    from anysize import GraphClassifier
+
+
+def load_classifier(model: Path) -> GraphClassifier:
+    """The model of a file; one of numbers is refused."""
+    from anysize import GraphClassifier, load_model
+
+    loaded = load_model(model)
+    if not isinstance(loaded, GraphClassifier):
+        raise ValueError(f"forecasts are of classes; {model} predicts numbers: leave out --model.")
+    return loaded
 
 
 @with_reading_options()
@@ -39,13 +52,10 @@ def diagnose(
 ) -> None:
     """Test how new graphs differ from training graphs (sizes, colors, densities), and suggest a method."""
     with handle_errors():
-        from anysize import GraphRegressor, load_model
         from anysize.shift.diagnosis import diagnose
 
         check_out(out, PAGES)
-        classifier = None if model is None else load_model(model)
-        if isinstance(classifier, GraphRegressor):
-            raise ValueError(f"forecasts are of classes; {model} predicts numbers: leave out --model.")
+        classifier = None if model is None else load_classifier(model)
         ours = read_input(train, reading)
         theirs = read_input(new, {name: value for name, value in reading.items() if name not in ("labels", "y")})
         with late_progress("diagnosing") as report:

@@ -139,7 +139,7 @@ class Table:
 
     Attributes:
         notes: everything a reader needs to judge the numbers.
-        short_notes: at most five lines of it, for a terminal.
+        short_notes: the few lines of it that a terminal shows.
     """
 
     title: str
