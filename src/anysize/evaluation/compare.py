@@ -519,7 +519,7 @@ def _compare(
 def compared_methods(names: Iterable[str], predicts: TargetKind = "classes") -> list[Method]:
     """The named methods, then the trivial baselines and ablations."""
     trivial = [method.name for method in TRIVIAL[predicts]]
-    methods = [find_method(name) for name in dict.fromkeys((*names, *trivial))]
+    methods = [find_method(name, predicts) for name in dict.fromkeys((*names, *trivial))]
     if len(methods) == len(trivial):
         raise ValueError(f"A comparison needs at least one method besides the baselines {', '.join(trivial)}.")
     return sorted(methods, key=lambda method: method.is_baseline)

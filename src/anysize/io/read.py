@@ -18,10 +18,12 @@ from anysize._text import plural
 from anysize._typing import PathLike
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import target_table
+from anysize.io.adjacency import MATRIX_TEXT, MOLECULES_HINT
 from anysize.io.archive import FileTree, Folder, open_tree, read_file, unpacked
 from anysize.io.edgelist import EDGE_LIST
 from anysize.io.join import join_graphs
 from anysize.io.labels import read_labels
+from anysize.io.matrices import Cut
 from anysize.io.reader import Format, ParsedSet, ReadOptions
 from anysize.io.readers import ENDINGS, FORMATS
 from anysize.io.smiles import MOLECULES
@@ -135,6 +137,7 @@ def parse_source(
             f"read_graphs takes a path, or with smiles= a data frame; got {type(source).__name__}. Graphs of libraries "
             "need no reading: pass them as they are, or use GraphSet.from_networkx, from_rdkit, ..."
         )
+    Cut.of(options)  # an error of the options is not one of a file
     path = Path(source)
     if not path.is_dir() and not path.is_file():
         raise GraphError(f"There is no file or folder {path}.")
@@ -167,15 +170,16 @@ def recognize(data: bytes, name: str, where: str, options: ReadOptions) -> Forma
     """The format of a file; an error for options that it does not take."""
     plain = name.removesuffix(".gz").lower()
     form = MOLECULES if options.smiles is not None else next(form for form in FORMATS if form.matches(data, plain))
-    _check_options(options, form.options, f"{where}, which is read as {form.title}")
+    or_else = f", or {MOLECULES_HINT}" if form is MATRIX_TEXT else ""
+    _check_options(options, form.options, f"{where}, which is read as {form.title}", or_else)
     return form
 
 
-def _check_options(options: ReadOptions, accepted: frozenset[str], what: str) -> None:
+def _check_options(options: ReadOptions, accepted: frozenset[str], what: str, or_else: str = "") -> None:
     for key in options.given:
         if key not in accepted:
             titles = [form.title for form in (*FORMATS, MOLECULES) if key in form.options]
-            raise GraphError(f"{key}= is for {', '.join(titles)} files, not for {what}; leave it out.")
+            raise GraphError(f"{key}= is for {', '.join(titles)} files, not for {what}; leave it out{or_else}.")
 
 
 def _parse(data: bytes, name: str, where: str, options: ReadOptions, rows: bool) -> ParsedSet:
