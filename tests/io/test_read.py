@@ -79,7 +79,7 @@ def test_one_warning_for_all_files_of_a_folder(tmp_path: Path) -> None:
     ("name", "text", "options", "message"),
     [
         ("g.txt", "0 1\n", {"color": "kind"}, "color= is for GraphML, GML, SMILES lines, SMILES files"),
-        ("g.jsonl", '{"edges": []}', {"y": "kind"}, "y= is for"),
+        ("g.jsonl", '{"edges": []}', {"density": 0.5}, "density= is for"),
         ("m.csv", "0,1,1\n1,0,1\n1,1,0\n", {"y": "kind"}, "y= is for"),
     ],
 )

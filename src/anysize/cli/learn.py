@@ -378,6 +378,11 @@ def _show_scores(model: GraphClassifier | GraphRegressor, rows: GraphRows, outpu
         known = [number for number, label in enumerate(read) if label is not None]
         if not known:
             continue
+        if rows.targets and not name:
+            note(
+                f"no score: the model predicts one of several targets; name its column by --y, such as {rows.targets[0]}."
+            )
+            continue
         try:
             scores[name] = len(known), _scores(each, [read[number] for number in known], outputs[name][known])
         except ValueError as error:
