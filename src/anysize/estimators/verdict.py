@@ -47,6 +47,21 @@ class Verdict:
     suggestions: Suggestions = ()
     held_out: tuple[HeldOutScores, ...] = ()
 
+    def __str__(self) -> str:
+        """A line for each set of scores, and the doubt."""
+        digits, title = (".3g" if self.metric == "rmse" else ".3f"), METRIC_NAMES[self.metric]
+        lines = [
+            f"{part} {title}  {scores[MODEL]:{digits}}  ({_others(scores, digits)})"
+            for part, scores in (("training", self.train), ("validation", self.validation))
+            if scores is not None
+        ]
+        for held in self.held_out:
+            score = f"{held.scores[MODEL]:{digits}} ± {held.errors[MODEL]:{digits}}"
+            about = f"{held.graphs} training graphs: {_others(held.scores, digits)}"
+            title = METRIC_NAMES["balanced_accuracy" if held.classes else "rmse"]
+            lines.append(f"held out, {held.protocol}: {title}  {score}  ({about})")
+        return "\n".join([*lines, *([f"doubt: {self.sentence}"] * (self.doubt is not None))])
+
     @property
     def sentence(self) -> str:
         """The doubt with its suggestions; empty without doubt."""
@@ -54,6 +69,11 @@ class Verdict:
             return ""
         suggested = " or ".join(f"{name} {value}" for name, value in self.suggestions)
         return f"{self.doubt}; try {suggested}" if suggested else self.doubt
+
+
+def _others(scores: Mapping[str, float], digits: str) -> str:
+    """Scores of the baselines."""
+    return ", ".join(f"{name} {score:{digits}}" for name, score in scores.items() if name != MODEL)
 
 
 def judge(
