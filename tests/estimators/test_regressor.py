@@ -151,3 +151,16 @@ def test_new_graphs_unlike_the_training_graphs_are_named(graphs: GraphSet) -> No
     with pytest.raises(ValueError, match="trained on graphs with colors and these have none"):
         model.predict([nx.path_graph(9)])
     assert model.predict(graphs[:0]).shape == (0,)
+
+
+def test_a_doubt_suggests_a_method_that_predicts_numbers() -> None:
+    rng = np.random.default_rng(0)
+    graphs = GraphSet.from_edges([[(v, v + 1) for v in range(n)] for n in rng.integers(3, 20, 60).tolist()])
+    for method in ("wl-kernel", "patterns-forest", "sizemix"):
+        model = GraphRegressor(method, params=QUICK.get(method))
+        with pytest.warns(ModelWarning):
+            model.fit(graphs, rng.normal(size=60))
+        assert model.verdict_.doubt
+        assert {value for name, value in model.verdict_.suggestions if name == "method"} <= set(METHODS)
+    with pytest.warns(ModelWarning, match="nothing to learn from them$"):
+        GraphRegressor().fit(graphs, [2.5] * 60)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -206,19 +207,19 @@ class GraphEstimator(BaseEstimator):
         """Fit one estimator for each target; what cannot be learned is left out with a warning."""
         from sklearn.base import clone
 
-        learned, left_out = {}, []
+        known, learned, left_out = {}, {}, []
         for column, name in enumerate(targets):
             rows, labels = known_targets(table, column)
             if len(classes := np.unique(labels)) < 2:
                 has = "is not known of any graph" if not len(rows) else f"is {classes.tolist()[0]!r} in all graphs"
                 left_out.append(f"{name!r} {has}")
                 continue
-            model = clone(self)
-            try:
-                model._learn(training, model._encode(labels, learn=True), rows, name)
-            except ValueError as error:
-                raise ValueError(f"target {name!r}: {error}") from error
-            learned[name] = model
+            learned[name] = clone(self)
+            with _errors_of(name):
+                known[name] = learned[name]._encode(labels, learn=True), rows
+        for name, (codes, rows) in known.items():  # after all targets are checked: training takes time
+            with _errors_of(name):
+                learned[name]._learn(training, codes, rows, name)
         if left_out:
             sentence = f"there is nothing to learn about {plural(len(left_out), 'target')}: {'; '.join(left_out)}"
             if not learned:
@@ -420,6 +421,15 @@ def densities_vanish(source: GraphsOrCounts, y: IntArray | FloatArray, weights: 
         return False
     strata = None if y.dtype.kind == "f" else y.astype(np.int64)
     return check_graphon(source, strata, weights).regime == "not_graphon"
+
+
+@contextmanager
+def _errors_of(target: str) -> Iterator[None]:
+    """Errors name the target that they are about."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"target {target!r}: {error}") from error
 
 
 def _environments(source: GraphsOrCounts, environments: Any, method: Method, compares: bool) -> IntArray | None:
