@@ -153,7 +153,7 @@ class OneModel(nn.Module):
 class ModuleProblem(WholeGraphProblem):
     """Training and validation graphs of a module, on one device."""
 
-    recordable, eager, threads = False, True, None  # a module may do anything
+    recordable, eager = False, True  # a module may do anything
 
     def __init__(self, graphs: GraphTensors, epochs: int, prepared: Any, *others: Any) -> None:
         super().__init__(*others)
