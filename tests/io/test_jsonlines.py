@@ -91,7 +91,7 @@ def test_labels_are_chosen_by_name(tmp_path: Path) -> None:
     with pytest.warns(GraphWarning, match="1 row of .* without any label in the columns B, A: line 3"):
         graphs = read_graphs(tmp_path / "g.jsonl", y=["B", "A"])
     assert graphs.targets == ("B", "A")
-    with pytest.raises(GraphError, match="no label 'C'; the labels are .*A, B"):
+    with pytest.raises(GraphError, match=r"no label 'C'; the labels are .*A, B"):
         read_graphs(tmp_path / "g.jsonl", y="C")
     (tmp_path / "keys.jsonl").write_text('{"edges": [[0, 1]], "A": null, "mass": 0.5}')
     with pytest.raises(GraphError, match="none of 1 row has a label in 'A'; the first is in line 1"):

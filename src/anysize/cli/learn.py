@@ -368,7 +368,7 @@ def _show_scores(model: GraphClassifier | GraphRegressor, rows: GraphRows, outpu
             continue
         if rows.targets and not name:
             note(
-                f"no score: the model predicts one of several targets; name its column by --y, such as {rows.targets[0]}."
+                f"no score: the model predicts one of several targets; name its column, such as --y {rows.targets[0]}."
             )
             continue
         try:

@@ -3,8 +3,8 @@
 ``edges`` is required. ``n`` defaults to the number of colors, or the largest vertex number plus 1. ``colors``,
 ``edge_colors`` (one per edge), ``features`` (a row of numbers per vertex), ``feature_names``, ``y`` and ``name`` are
 given for all graphs or for none. With ``"directed": true`` an edge without its reverse points from its first to its
-second vertex. Several targets are an object: ``"y": {"A": 1, "B": null}``; a graph may lack some. The option ``y`` names
-keys of this object, or of the line, in place of ``y`` as it is.
+second vertex. Several targets are an object: ``"y": {"A": 1, "B": null}``; a graph may lack some. The option ``y``
+names keys of this object, or of the line, to be the labels.
 """
 
 from __future__ import annotations

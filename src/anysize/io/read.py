@@ -67,8 +67,8 @@ def read_graphs(
         path: the file or folder; with ``smiles`` also a pandas data frame.
         name: which TU set to read, if the folder or zip file holds several.
         smiles: the column with the SMILES of molecules (needs RDKit).
-        y: the column (tables), key (JSON lines) or graph attribute (GraphML, GML) with the label of a graph; or a list of them, for
-            several targets. Graphs may lack some of these.
+        y: the column (tables), key (JSON lines) or graph attribute (GraphML, GML) with the label of a graph; or a list
+            of them, for several targets. Graphs may lack some of these.
         color: the vertex attribute that holds the color (GraphML, GML), or the properties that
             distinguish atoms, see `GraphSet.from_rdkit`.
         atoms: what distinguishes atoms: "rich" (the default) for element, aromaticity, hydrogens and charge, or

@@ -264,7 +264,7 @@ class CIGA(nn.Module):
         """The representation of the graphs that these edges and their ends form."""
         kept = torch.zeros_like(graphs.batch, dtype=torch.bool)
         kept[graphs.edge_index[:, edges].flatten()] = True
-        part = replace(graphs, edge_index=graphs.edge_index[:, edges]).induced(kept)
+        part = graphs.with_edges(edges).induced(kept)
         return read_out(part, self.gin.encoder(part, torch.sigmoid(score[edges])), self.gin.readout)
 
     def represent(self, graphs: GraphTensors) -> Tensor:

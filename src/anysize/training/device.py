@@ -44,7 +44,7 @@ def device_kind(device: str) -> str:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """One CPU thread for torch, if it is installed: sums of several have another order, and small steps wait."""
+    """One CPU thread for torch, if it is installed: several sum in another order, and small steps wait for them."""
     if not has_torch():
         yield
         return
