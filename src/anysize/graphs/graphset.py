@@ -176,17 +176,18 @@ class GraphSet:
     @property
     def sizes(self) -> IntArray:
         """Vertices per graph."""
-        return np.diff(self.first)
+        return self.first[1:] - self.first[:-1]
 
     @property
     def edge_counts(self) -> IntArray:
         """Undirected edges per graph."""
-        return np.diff(self.indptr[self.first]) // 2
+        ends = self.indptr[self.first]
+        return (ends[1:] - ends[:-1]) // 2
 
     @property
     def degrees(self) -> IntArray:
         """Degree of every vertex of the set."""
-        return np.diff(self.indptr)
+        return self.indptr[1:] - self.indptr[:-1]
 
     @property
     def neighbors(self) -> IntArray:

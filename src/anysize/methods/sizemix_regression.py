@@ -96,8 +96,8 @@ def map_types(
     if scaling == "proportion":
         return csr_array(counts * np.exp(-log_sizes)[:, None])
     columns = np.arange(counts.shape[1])
-    entries = Entries.of(counts, columns)
-    values = map_counts(entries, log_sizes, scaling, exponents, columns)
+    entries = Entries.of(counts, columns, columns)
+    values = map_counts(entries, log_sizes, scaling, exponents)
     return csr_array((values, (entries.rows, entries.columns)), shape=entries.shape)
 
 
