@@ -58,6 +58,8 @@ from anysize.training.device import resolve_device
 from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
+    from anysize.estimators.explain import Explanation
+    from anysize.kernels.explanation import VertexExplanation
     from anysize.kernels.vertex_bins import VertexBins
 
 Environments = Literal["median", "size"] | ArrayLike
@@ -383,6 +385,28 @@ class GraphEstimator(BaseEstimator):
         self._only("representation")
         examples = self._examples(graphs)
         return self.ensemble_.represent(examples)
+
+    def explain(self, graph: Any, reference: Any = None) -> Explanation | VertexExplanation:
+        """What patterns (Gamma models) or vertices and their types (SizeMix, WL kernel) add to the predicted class.
+
+        "auto" explains by patterns if it uses Gamma models, otherwise by vertices. Of numbers, what SizeMix adds up.
+
+        Args:
+            graph: one graph.
+            reference: graphs to compare with: contributions are then relative to their mean. Without it, relative to
+                the mean training graph, for the WL kernel to an empty graph, for numbers to the size alone.
+        """
+        from anysize.estimators.explain import check_has_explanations, explain
+
+        self._only("explain")
+        check_has_explanations(self.ensemble_, self.predicts == "numbers")
+        source = as_graphs_or_counts(graph, self.color)
+        if len(source) != 1:
+            raise ValueError(f"explain takes one graph; got {len(source)}")
+        others = None if reference is None else self._examples(reference, warn=False)
+        if others is not None and not len(others):
+            raise ValueError("reference has no graphs; pass at least one, or leave it out")
+        return explain(self.ensemble_, getattr(self, "classes_", None), self._examples(source), others)
 
     @property
     def bins_(self) -> VertexBins | None:

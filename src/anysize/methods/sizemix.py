@@ -68,6 +68,7 @@ from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
     from anysize.counting.columns import Columns
+    from anysize.graphs.graphset import GraphSet
     from anysize.kernels.explanation import VertexExplanation
     from anysize.kernels.vertex_bins import FeatureCounts, VertexBins
     from anysize.kernels.wl import WLKernel
@@ -658,11 +659,12 @@ class FittedSizeMix:
         return np.concatenate(list(self.model.head_probabilities(examples)), axis=1)[None]
 
     def explain(self, examples: Examples, reference: Examples | None = None) -> VertexExplanation:
-        """What vertex types and vertices add to the logit of the predicted class of one graph, a class number."""
-        if not isinstance(self.model, SizeMix):
-            raise ValueError("SizeMix explains classes, not numbers")
-        others = None if reference is None else reference.whole("sizemix")
-        return self.model.explain(examples.whole("sizemix"), others)
+        """What vertex types and vertices add to the logit of the predicted class of one graph, or to its number."""
+        shown, others = (None if each is None else self._explained(each) for each in (examples, reference))
+        return self.model.explain(shown, others)
+
+    def _explained(self, examples: Examples) -> GraphSet:
+        return (examples if isinstance(self.model, SizeMix) else self._binned(examples)).whole("sizemix")
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         about, arrays = self.model.state()
