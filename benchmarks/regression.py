@@ -19,7 +19,7 @@ import anysize as az
 from anysize.metrics import regression_metrics
 
 SETS = {"esol": "measured log solubility in mols per litre", "freesolv": "expt"}  # file -> column of the target
-METHODS = ("mean", "size-only", "wl-kernel", "sizemix")
+METHODS = ("mean", "size-only", "gamma-gin", "gin-sum", "pna-mean", "wl-kernel", "sizemix")
 ATOMS: tuple[Literal["rich", "element"], ...] = ("rich", "element")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 import zipfile
 from pathlib import Path
@@ -52,6 +53,37 @@ def test_a_model_file_keeps_all(method: str, graphs: GraphSet, tmp_path: Path) -
     assert restored.get_params() == model.get_params()
     restored.save(tmp_path / "again.anysize")
     assert (tmp_path / "again.anysize").read_bytes() == (tmp_path / "model.anysize").read_bytes()
+
+
+@pytest.mark.parametrize("method", ["gin-mean", "pna-sum", "gin-irm", "gamma-1hot", "gamma-gin", "gamma-rpgin"])
+def test_networks_predict_numbers_in_any_units(method: str) -> None:
+    """An intensive target, the mean degree, on larger graphs; and the same in other units."""
+    rng = np.random.default_rng(0)
+    chances = rng.choice([0.2, 0.5, 0.8], 90)
+    made = [nx.gnp_random_graph(8 + i % 5, p, seed=i) for i, p in enumerate(chances)]
+    larger = [nx.gnp_random_graph(16, p, seed=1000 + i) for i, p in enumerate(chances[:30])]
+    y, of_larger = (np.array([nx.density(graph) for graph in each]) for each in (made, larger))
+    options = {"epochs": 60, "over": "subsets"} if "gamma" in method else {"epochs": 60}
+    model = GraphRegressor(method, k=3, check=False, params=options).fit(made, y)
+    assert model.score(made, y) > 0.5
+    if "gamma" in method:  # densities carry over
+        assert model.score(larger, of_larger) > 0.5
+    other = GraphRegressor(method, k=3, check=False, params=options).fit(made, 300 * y - 7)
+    np.testing.assert_allclose(other.predict(larger), 300 * model.predict(larger) - 7, rtol=0.02, atol=2)
+
+
+def test_a_scale_of_targets_in_a_file_is_checked(graphs: GraphSet, tmp_path: Path) -> None:
+    file = tmp_path / "model.anysize"
+    GraphRegressor("gamma-1hot", k=3, check=False, params={"epochs": 2}).fit(graphs).save(file)
+    with zipfile.ZipFile(file) as archive:
+        about, tensors = archive.read("model.json").decode(), archive.read("model.safetensors")
+    assert '"target_scale"' in about
+    for wrong in ('["x", 1]', "[1]", "[1e999, 1]"):
+        with zipfile.ZipFile(tmp_path / "other.anysize", "w") as archive:
+            archive.writestr("model.json", re.sub(r'("target_scale": ?)\[[^]]*\]', rf"\g<1>{wrong}", about))
+            archive.writestr("model.safetensors", tensors)
+        with pytest.raises(ValueError, match=r"is a damaged model file"):
+            load_model(tmp_path / "other.anysize")
 
 
 def test_damaged_files_are_refused(graphs: GraphSet, tmp_path: Path) -> None:

@@ -150,14 +150,14 @@ def test_auto_hands_weights_to_what_it_chooses() -> None:
     assert not np.allclose(silent_chances(model, NEW), silent_chances(fitted("auto", graphs, y), NEW))
 
 
-def test_the_cross_entropy_of_weighted_graphs_is_that_of_repeated_ones() -> None:
+def test_the_loss_of_weighted_graphs_is_that_of_repeated_ones() -> None:
     import torch
 
-    from anysize.training.objectives import EnvironmentBatch, cross_entropy, squared_slopes, variance_of_risks
+    from anysize.training.objectives import EnvironmentBatch, mean_loss, squared_slopes, variance_of_risks
 
     logits, y = torch.from_numpy(RNG.normal(size=(2, 40, 2))), torch.from_numpy(Y)
     weights, rows = torch.from_numpy(WEIGHTS), torch.from_numpy(REPEATED)
-    torch.testing.assert_close(cross_entropy(logits, y, weights), cross_entropy(logits[:, rows], y[rows]))
+    torch.testing.assert_close(mean_loss(logits, y, weights), mean_loss(logits[:, rows], y[rows]))
     environments = torch.from_numpy(np.arange(40) // 20)
     weighted = EnvironmentBatch(logits, y, environments, 2, weights)
     repeated = EnvironmentBatch(logits[:, rows], y[rows], environments[rows], 2)

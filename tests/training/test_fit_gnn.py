@@ -227,7 +227,7 @@ def test_a_mini_batch_of_all_graphs_is_the_full_batch(kind: str) -> None:
         losses = problem.losses(model.train(), graphs, step, torch.tensor(150))
         losses.total.sum().backward()
         gradients = [parameter.grad.clone() for parameter in model.parameters() if parameter.grad is not None]
-        found.append([losses.total, losses.cross_entropy, losses.penalty, *gradients])
+        found.append([losses.total, losses.of_targets, losses.penalty, *gradients])
     assert len(found[0]) > 10
     for one, other in zip(*found, strict=True):
         assert torch.allclose(one, other, atol=1e-5)

@@ -20,9 +20,9 @@ from anysize.training.fit_gamma import GammaProblem
 from anysize.training.objectives import (
     EnvironmentBatch,
     color_penalty,
-    cross_entropy,
     irm_gradient,
     logit_penalty,
+    mean_loss,
     squared_slopes,
 )
 from anysize.training.settings import Recipe, Settings
@@ -40,12 +40,26 @@ def random_logits(seed: int = 0) -> tuple[Tensor, Tensor]:
 
 
 @pytest.mark.parametrize("weights", [None, [1.0, 4.0, 0.5], [0.0, 1.0, 2.0]])
-def test_cross_entropy_is_that_of_torch(weights: list[float] | None) -> None:
+def test_the_loss_of_classes_is_that_of_torch(weights: list[float] | None) -> None:
     logits, y = random_logits()
     given = None if weights is None else torch.tensor(weights, dtype=torch.float64)
-    found = cross_entropy(logits, y, None if given is None else given[y])
+    found = mean_loss(logits, y, None if given is None else given[y])
     for model in range(MODELS):
         torch.testing.assert_close(found[model], torch.nn.functional.cross_entropy(logits[model], y, given))
+
+
+def test_the_loss_of_numbers_is_the_squared_error_and_irm_its_derivative_by_a_dummy_scale() -> None:
+    outputs = torch.randn(MODELS, 20, 1, generator=source(3), dtype=torch.float64)
+    y = torch.randn(20, generator=source(4), dtype=torch.float64)
+    weights = torch.rand(20, generator=source(5), dtype=torch.float64)
+    for model in range(MODELS):
+        errors = (outputs[model, :, 0] - y) ** 2
+        torch.testing.assert_close(mean_loss(outputs, y)[model], errors.mean())
+        torch.testing.assert_close(mean_loss(outputs, y, weights)[model], weights @ errors / weights.sum())
+        scale = torch.ones((), dtype=torch.float64, requires_grad=True)
+        risk = mean_loss(outputs[model : model + 1] * scale, y, weights)[0]
+        (slope,) = torch.autograd.grad(risk, scale)
+        torch.testing.assert_close(irm_gradient(outputs, y, weights)[model], slope)
 
 
 # ---- penalties on recolored patterns -----------------------------------------------------------------
@@ -176,12 +190,12 @@ def test_penalty_and_class_weights_combine(penalty: Any, weighted: bool) -> None
     entropy = [torch.nn.functional.cross_entropy(z, y, weights if weighted else None) for z in logits]
     watched = logit_penalty(model, read_out(rows, drawn.differences, model.head.slopes(deviation)))
     paid = watched if penalty == "logit" else color_penalty(model, read_out(rows, drawn.differences))
-    torch.testing.assert_close(found.cross_entropy, torch.stack(entropy))
+    torch.testing.assert_close(found.of_targets, torch.stack(entropy))
     torch.testing.assert_close(found.penalty, watched)
     torch.testing.assert_close(found.total, torch.stack(entropy) + torch.tensor([0.5, 2.0]) * paid)
     part = problem.losses(model, torch.tensor([5, 0, 2]), step, step)  # a mini-batch: its graphs, all patterns
     assert part.total.shape == (2,)
-    assert not torch.allclose(part.cross_entropy, found.cross_entropy)
+    assert not torch.allclose(part.of_targets, found.of_targets)
 
 
 def test_plain_patterns_have_no_penalty() -> None:
@@ -191,7 +205,7 @@ def test_plain_patterns_have_no_penalty() -> None:
     model = randomized(GraphModel(GammaGNN(1, 1, 4, 1), 1, 3, [False]), [0]).float()
     problem = GammaProblem(structure, torch.from_numpy(y), None, [Settings(penalty=9.0)], Recipe(), None)
     losses = problem.losses(model, None, torch.tensor(1), torch.tensor(0))
-    assert torch.equal(losses.total, losses.cross_entropy)
+    assert torch.equal(losses.total, losses.of_targets)
     assert losses.penalty.tolist() == [0.0]
 
 

@@ -301,7 +301,7 @@ class GraphEstimator(BaseEstimator):
 
     def _validation_share(self, recipe: Recipe) -> float:
         if self.validation is None:
-            return VALIDATION_SHARE if recipe.epoch == "best" else 0.0
+            return VALIDATION_SHARE if recipe.epoch == "best" and self.predicts == "classes" else 0.0
         if not 0 <= number(self.validation) < 1:
             raise ValueError(
                 "validation must be a share of the training graphs, at least 0 and below 1, or None for what the "

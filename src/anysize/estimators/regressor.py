@@ -29,15 +29,16 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
     Args:
         method: a name in `anysize.METHODS` of a method that predicts numbers. "sizemix" is an ensemble over hypotheses
             on how counts of vertex types and the target scale with the size of a graph
-            (`anysize.methods.sizemix_regression`); "mean" and "size-only" (linear in log n) are baselines.
+            (`anysize.methods.sizemix_regression`); GNNs and Gamma models are trained on squared errors, in units of the
+            standard deviation of the training targets; "mean" and "size-only" (linear in log n) are baselines.
         k: the number of vertices of the patterns, or several numbers; ignored by methods without patterns.
         recipe: "robust" or "paper".
         n_models: the number of models, trained with the seeds ``random_state``, ``random_state + 1``, ...; their
             predictions are averaged. Several models of methods that do not depend on the seed are fitted to bootstrap
             samples of the training graphs.
         random_state: the seed of training and of the choice of held-out graphs.
-        validation: the share of the training graphs held out to select the epoch. None: 0.1 if the recipe selects an
-            epoch by validation, otherwise 0.
+        validation: the share of the training graphs held out, whose score is in ``verdict_``; None: 0. Networks keep
+            their last epoch: squared errors of a few graphs are too noisy to select one by.
         color: for networkx, PyG and igraph graphs, and for GraphML and GML files, the vertex attribute with the colors;
             None for no colors.
         device: "cpu", "cuda" or "auto".
@@ -108,8 +109,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             graphs: the training graphs, or their counts.
             y: the number to predict of every graph; None for the labels stored with the graphs. Or a table of several
                 targets, a row for every graph (data frame, array, list), NaN or None where one is not known.
-            validation: graphs with numbers, or a pair (graphs, numbers), that select the epoch instead of held-out
-                graphs.
+            validation: graphs with numbers, or a pair (graphs, numbers), to score instead of held-out graphs.
             environments: for methods that compare environments, as in `GraphClassifier.fit`.
             sample_weight: how often each training graph counts: 2 as if it were there twice, 0 as if it were not there;
                 once if None. Scores on training graphs are weighted, too.

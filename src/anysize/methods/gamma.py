@@ -40,10 +40,13 @@ from anysize.methods.neural import (
     TU_GRID,
     WIDTHS,
     FittedStack,
+    TargetScale,
     fitting_recipe,
     make_stacks,
     plain_recipe,
+    restored_fields,
     settings_of,
+    targets_of,
 )
 from anysize.splits import smaller_and_larger
 from anysize.training.device import device_kind, torch_defaults
@@ -81,23 +84,23 @@ class GammaLearner:
             return max_stack or (4 if crowded and device == "cpu" else STACK_MEMBERS[device])
 
         stacks = make_stacks(data, runs, settings_of, max_members, one_seed=self.kind == "rp")
-        validation = data.validation
+        validation, scale = data.validation, TargetScale.of(data)
         for number, stack in enumerate(stacks):
             counts = data.train.counts(stack.k, data.cache, edges=True)
             fitting = fitting_recipe(recipe, data, colored=counts.columns.colors is not None)
             if recipe.over == "auto":
                 fitting = replace(fitting, over=carrying_densities(counts, data, stack.top, recipe.whiten))
             fitted = fit_gamma(
-                self.kind, counts, data.train.labels(), stack.members, fitting,
-                classes=data.classes, top=stack.top, weights=data.loss_weights(),
+                self.kind, counts, targets_of(data.train, scale), stack.members, fitting,
+                classes=data.classes or 1, top=stack.top, weights=data.loss_weights(),
                 validation_weights=data.validation_weights,
                 validation=None if validation is None else (
-                    validation.counts(stack.k, data.cache, edges=True), validation.labels()
+                    validation.counts(stack.k, data.cache, edges=True), targets_of(validation, scale)
                 ),
                 metric=data.epoch_metric, device=data.device, sample=_sampler(data, stack.k, recipe),
                 progress=part_of(progress, number, len(stacks)),
             )  # fmt: skip
-            yield FittedGamma(fitted, stack.runs, stack.k)
+            yield FittedGamma(fitted, stack.runs, stack.k, scale=scale)
 
     @torch_defaults()
     def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedGamma:
@@ -105,7 +108,7 @@ class GammaLearner:
         from anysize.training.fit_gamma import GammaStack
 
         k = about["k"] if isinstance(about["k"], int) else tuple(about["k"])
-        return FittedGamma(GammaStack.from_state(about, arrays), tuple(Run(**run) for run in about["runs"]), k)
+        return FittedGamma(GammaStack.from_state(about, arrays), k=k, **restored_fields(about))
 
 
 def carrying_densities(
@@ -115,8 +118,10 @@ def carrying_densities(
 
     Where densities vanish no theorem says which. A pattern that occurs once has a share that vanishes as well, and
     drowns in those of others. A linear model on each is fitted to the smaller training graphs and judged on the larger
-    ones. Shares where nothing can be judged.
+    ones. Shares where nothing can be judged, as for numbers, which may grow with the size.
     """
+    if data.predicts == "numbers":
+        return "connected"
     from anysize.methods.sizemix import fit_balanced_regression
     from anysize.training.vocabulary import Vocabulary
 
@@ -229,6 +234,7 @@ def _gamma_method(*, name: str, title: str, kind: GammaKind, grid: Mapping[str, 
         title=title,
         learner=learner,
         kind="gamma",
+        predicts=frozenset({"classes", "numbers"}),
         grid=grid,
         recipe_fields=RECIPE_FIELDS,
         stack_key=learner.stack_key,

@@ -22,10 +22,13 @@ from anysize.methods.neural import (
     TU_GRID,
     WIDTHS,
     FittedStack,
+    TargetScale,
     fitting_recipe,
     gnn_recipe,
     make_stacks,
+    restored_fields,
     settings_of,
+    targets_of,
 )
 from anysize.training.device import device_kind, torch_defaults
 from anysize.training.settings import Recipe, Settings
@@ -80,18 +83,22 @@ class GNNLearner:
         stacks = make_stacks(
             data, runs, self.settings, lambda settings: self._max_members(data, settings, recipe, max_stack)
         )
-        validation = data.validation
+        scale = TargetScale.of(data)
+        train, validation = (
+            None if examples is None else (examples.whole(self.encoder), targets_of(examples, scale))
+            for examples in (data.train, data.validation)
+        )
+        assert train is not None
         for number, stack in enumerate(stacks):
             fitted = fit_gnn(
-                self.encoder, self.readout, data.train.whole(self.encoder), data.train.labels(), stack.members,
-                fitting_recipe(recipe, data), classes=data.classes, relational=self.relational,
-                environments=data.train.environments, objective=objective,
-                validation=None if validation is None else (validation.whole(self.encoder), validation.labels()),
+                self.encoder, self.readout, *train, stack.members, fitting_recipe(recipe, data),
+                classes=data.classes or 1, relational=self.relational,
+                environments=data.train.environments, objective=objective, validation=validation,
                 weights=data.loss_weights(), validation_weights=data.validation_weights, metric=data.epoch_metric,
                 device=data.device,
                 progress=part_of(progress, number, len(stacks)),
             )  # fmt: skip
-            yield FittedGNN(fitted, stack.runs)
+            yield FittedGNN(fitted, stack.runs, scale=scale)
 
     def _max_members(self, data: TrainingData, settings: Settings, recipe: Recipe, max_stack: int | None) -> int:
         """How many models of one stack fit into memory, at most ``max_stack``."""
@@ -111,7 +118,7 @@ class GNNLearner:
         """Trained models from what `FittedGNN.state` returned."""
         from anysize.training.fit_gnn import GNNStack
 
-        return FittedGNN(GNNStack.from_state(about, arrays), tuple(Run(**run) for run in about["runs"]))
+        return FittedGNN(GNNStack.from_state(about, arrays), **restored_fields(about))
 
 
 def _stack_memory(device: str) -> float:
@@ -180,6 +187,7 @@ def gnn_method(
         title=title,
         learner=learner,
         kind="gnn",
+        predicts=frozenset({"classes", "numbers"}),
         grid=grid,
         defaults={"hidden": 32, "layers": 2, "lr": 0.01, "jumping": False, **(defaults or {})},
         family_defaults={"tu": {**TU_DEFAULTS, "layers": 3}},

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anysize._schema import list_of, optional, real
 from anysize._typing import FloatArray
 from anysize.methods.configuration import positive, switch, whole_number
 from anysize.methods.method import Arrays, Configuration, Examples, RecipeName, Run, Sizes, TrainingData, Validator
@@ -82,11 +83,12 @@ def gnn_recipe(name: RecipeName, family: str | None, vanishing: bool = False) ->
 def fitting_recipe(recipe: Recipe, data: TrainingData, colored: bool = True) -> Recipe:
     """The recipe for the graphs at hand.
 
-    Without validation graphs the last epoch is kept. The robust recipe keeps the last epoch because of its penalty:
+    Without validation graphs the last epoch is kept, and for numbers: squared errors of a few graphs are too noisy to
+    choose by. The robust recipe keeps the last epoch because of its penalty:
     Gamma models of graphs that are not ``colored`` have none, and keep the best epoch instead, ties broken by
     validation loss.
     """
-    if data.validation is None:
+    if data.validation is None or data.predicts == "numbers":
         return replace(recipe, epoch="last", patience=None)
     if not colored and recipe.epoch == "last":
         return replace(recipe, epoch="best", tie_break="loss")
@@ -148,12 +150,34 @@ def make_stacks(
     return stacks
 
 
+class TargetScale(NamedTuple):
+    """Mean and standard deviation of the numbers that training graphs have: networks predict in these units."""
+
+    mean: float
+    deviation: float
+
+    @staticmethod
+    def of(data: TrainingData) -> TargetScale | None:
+        """Of weighted training graphs; None for classes."""
+        if data.predicts == "classes":
+            return None
+        y, weights = data.train.numbers(), data.train.graph_weights()
+        mean = float(np.average(y, weights=weights))
+        return TargetScale(mean, float(np.sqrt(np.average((y - mean) ** 2, weights=weights))) or 1.0)
+
+
+def targets_of(examples: Examples, scale: TargetScale | None) -> NDArray[Any]:
+    """What a stack is trained on: class numbers, or numbers in units of their scale."""
+    return examples.labels() if scale is None else (examples.numbers() - scale.mean) / scale.deviation
+
+
 @dataclass(frozen=True, eq=False)
 class FittedStack(ABC):
-    """M trained models of one stack."""
+    """M trained models of one stack; ``scale``: of the numbers they predict, None for classes."""
 
     stack: Any
     runs: tuple[Run, ...]
+    scale: TargetScale | None = field(default=None, kw_only=True)
 
     @abstractmethod
     def _input(self, examples: Examples) -> Any:
@@ -166,8 +190,11 @@ class FittedStack(ABC):
 
     @torch_defaults()
     def outputs(self, examples: Examples, kept: KeptEpochs | None = None) -> FloatArray:
-        """(models, graphs, classes); with ``kept``, followed by those of the states it holds."""
-        return softmax(self.stack.logits(self._input(examples), kept))
+        """(models, graphs, classes or 1); with ``kept``, followed by those of the states it holds."""
+        logits = self.stack.logits(self._input(examples), kept)
+        if self.scale is None:
+            return softmax(logits)
+        return np.asarray(self.scale.mean + self.scale.deviation * logits.astype(np.float64))
 
     @torch_defaults()
     def represent(self, examples: Examples) -> FloatArray:
@@ -175,7 +202,17 @@ class FittedStack(ABC):
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         about, arrays = self.stack.state()
-        return about | {"runs": [asdict(run) for run in self.runs]}, arrays
+        scale = {} if self.scale is None else {"target_scale": list(self.scale)}
+        return about | scale | {"runs": [asdict(run) for run in self.runs]}, arrays
+
+
+def restored_fields(about: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a `FittedStack` beside its stack, from what `FittedStack.state` returned."""
+    scale = optional(list_of(real(), 2))(about.get("target_scale"), "target_scale")
+    return {
+        "runs": tuple(Run(**run) for run in about["runs"]),
+        "scale": None if scale is None else TargetScale(*map(float, scale)),
+    }
 
 
 def softmax(logits: NDArray[np.float32]) -> FloatArray:

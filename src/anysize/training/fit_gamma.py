@@ -23,7 +23,7 @@ from anysize.graphs.colors import ColorName
 from anysize.graphs.edge_types import EdgeType
 from anysize.nn.gamma import GammaGNN, GammaOneHot, GammaRP, GraphModel, read_out
 from anysize.nn.layers import EPSILON, initialize
-from anysize.nn.rows.maps import Chain, Readout, Sums, index_tensor
+from anysize.nn.rows.maps import Chain, Readout, Sums
 from anysize.nn.rows.pattern_batch import PatternBatch
 from anysize.nn.rows.recoloring import RecoloredPatterns, density_table
 from anysize.nn.rows.structure import Structure
@@ -31,7 +31,7 @@ from anysize.training.color_roles import color_roles
 from anysize.training.device import torch_defaults
 from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.loop import Losses, Trained, TrainingProblem, train
-from anysize.training.objectives import color_penalty, cross_entropy, logit_penalty, weight_tensor
+from anysize.training.objectives import color_penalty, logit_penalty, mean_loss, target_tensor, weight_tensor
 from anysize.training.settings import Recipe, Settings, check_one_seed, check_one_stack
 from anysize.training.vocabulary import GammaKind, MeanDensities, Vocabulary
 from anysize.training.whitening import TopologyWhitening, Whitening
@@ -143,16 +143,16 @@ class GammaProblem(TrainingProblem):
         if graphs is not None:
             readouts = {level: readouts[level].rows(graphs) for level, _ in rows}
         logits, deviation = model.head(read_out(rows, readouts))
-        entropy = cross_entropy(logits, y, weights)
+        loss = mean_loss(logits, y, weights)
         if not differences:
-            return Losses(entropy, entropy, torch.zeros_like(entropy))
+            return Losses(loss, loss, torch.zeros_like(loss))
         slopes = model.head.slopes(deviation)
         if self.recipe.penalty_on == "representation":
             moved = read_out(rows, differences)
             penalty, recorded = color_penalty(model, moved), logit_penalty(model, (moved @ slopes).detach())
         else:
             penalty = recorded = logit_penalty(model, read_out(rows, differences, slopes))
-        return Losses(entropy + self.weights * penalty, entropy, recorded)
+        return Losses(loss + self.weights * penalty, loss, recorded)
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,6 +281,7 @@ def fit_gamma(
 ) -> GammaStack:  # fmt: skip
     """Train members of one stack key as one stack, of one seed if they draw permutations.
 
+    ``y``: class numbers, or numbers to predict, with ``classes`` 1.
     ``top``: limit the vocabulary to the most common patterns. ``weights``, ``validation_weights``: of the graphs, in
     the loss and in validation; vocabulary, whitening and batch norm take graphs as they are. ``sample``: the counts of
     the training graphs to train on in an epoch, such as estimates that are drawn again in every epoch. Vocabulary,
@@ -323,7 +324,7 @@ def fit_gamma(
     patterns = structure(columns, densities) if pairs is None else pairs
     held_out = None
     if validation is not None:
-        held_out = structure(*vocabulary.densities(validation[0])), index_tensor(validation[1]).to(device)
+        held_out = structure(*vocabulary.densities(validation[0])), target_tensor(validation[1], device)
     fresh = None
     if sample is not None:
 
@@ -333,7 +334,7 @@ def fit_gamma(
 
         fresh = _fresh(drawn, patterns, partial(structure, columns), kind == "1hot")
     problem = GammaProblem(
-        patterns, index_tensor(y).to(device), held_out, members, recipe, weight_tensor(weights, device), fresh,
+        patterns, target_tensor(y, device), held_out, members, recipe, weight_tensor(weights, device), fresh,
         weight_tensor(validation_weights, device),
     )  # fmt: skip
     trained = train(model, problem, members, recipe, metric, progress)
@@ -341,9 +342,9 @@ def fit_gamma(
 
 
 def _learn_vocabulary(kind: GammaKind, counts: Counts, y: IntArray, top: int | None, recipe: Recipe) -> Vocabulary:
-    """The vocabulary of these graphs."""
+    """The vocabulary of these graphs; roles of colors are those for classes."""
     roles = None
-    if recipe.roles and kind != "1hot" and counts.columns.colors is not None:
+    if recipe.roles and kind != "1hot" and counts.columns.colors is not None and y.dtype.kind != "f":
         roles = color_roles(counts, np.asarray(y))
     assert recipe.over != "auto"
     return Vocabulary.of(kind, counts, recipe.over, top, roles, recipe.whiten)

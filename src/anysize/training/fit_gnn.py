@@ -31,12 +31,11 @@ from anysize.nn.rows.graph_batch import (
     rows_structure,
 )
 from anysize.nn.rows.inputs import GraphInputs, InputClasses
-from anysize.nn.rows.maps import index_tensor
 from anysize.nn.rows.structure import Structure
 from anysize.training.device import torch_defaults
 from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.loop import Trained, seeds_of, train
-from anysize.training.objectives import IRM, Objective, weight_tensor
+from anysize.training.objectives import IRM, Objective, target_tensor, weight_tensor
 from anysize.training.settings import EncoderName, Recipe, Settings
 from anysize.training.whole_graphs import WholeGraphProblem, check_training_graphs, environment_tensor, parts_by_load
 
@@ -202,6 +201,7 @@ def fit_gnn(
 ) -> GNNStack:  # fmt: skip
     """Train members of one stack key as one stack.
 
+    ``y``: class numbers, or numbers to predict, with ``classes`` 1.
     ``environments`` (graphs,): integers, which ``objective`` compares for members with ``invariance`` above 0.
     ``weights``, ``validation_weights``: of the graphs, in the loss and in validation; batch norm takes graphs as they
     are. ``relational`` with ``kind`` gin is RPGIN. `bytes_per_model` estimates how many members fit on a device.
@@ -221,12 +221,12 @@ def fit_gnn(
     held_out = None
     if validation is not None:
         structure = architecture.structure(validation[0], inputs, device, seeds)
-        held_out = structure, index_tensor(validation[1]).to(device)
+        held_out = structure, target_tensor(validation[1], device)
     problem = GNNProblem(
         architecture,
         architecture.structure(train_graphs, inputs, device) if static else None,
         None if static else architecture.batch(train_graphs, inputs, device),
-        index_tensor(y).to(device),
+        target_tensor(y, device),
         held_out,
         members,
         environment_tensor(environments, device),

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from anysize.nn.counter_rng import uniform
 from anysize.training.device import kept_blocks
 from anysize.training.epoch_selection import STACK_SCORES, EpochSelector, KeptEpochs
+from anysize.training.objectives import mean_loss
 from anysize.training.optimizer import StackAdam
 from anysize.training.settings import Recipe, Settings
 
@@ -27,10 +28,10 @@ BATCH_STREAM = 4  # stream of random numbers
 
 @dataclass(frozen=True)
 class Losses:
-    """Losses of one step per model (models,): the total that is minimized, the cross entropy, and the penalty."""
+    """Losses of one step per model (models,): the total that is minimized, that of the targets, and the penalty."""
 
     total: Tensor
-    cross_entropy: Tensor
+    of_targets: Tensor
     penalty: Tensor
 
 
@@ -202,7 +203,7 @@ class _Run:
     def __init__(
         self, model: nn.Module, problem: TrainingProblem, members: Sequence[Settings], recipe: Recipe, metric: str
     ) -> None:
-        self.model, self.problem, self.recipe, self.score = model, problem, recipe, STACK_SCORES[metric]
+        self.model, self.problem, self.recipe, self.metric = model, problem, recipe, metric
         self.device = next(model.parameters()).device
         self.seeds = seeds_of([member.seed for member in members], self.device)
         self.batch = members[0].batch_size
@@ -252,7 +253,7 @@ class _Run:
             losses = self.problem.losses(self.model, graphs, self.step, self.now)
             losses.total.sum().backward()  # models share no parameter, so that each gets its own gradient
             self.optimizer.step(rate)
-            total["loss"] = total["loss"] + losses.cross_entropy.detach() / len(batches)
+            total["loss"] = total["loss"] + losses.of_targets.detach() / len(batches)
             total["penalty"] = total["penalty"] + losses.penalty.detach() / len(batches)
         for name, value in total.items():
             self._record(name, torch.as_tensor(value))
@@ -273,11 +274,15 @@ class _Run:
         assert validation is not None
         assert self.selector is not None
         logits, y = validation
-        truth = y[:, None].expand(-1, logits.shape[0])
-        losses = torch.nn.functional.cross_entropy(logits.permute(1, 2, 0), truth, reduction="none")
         weights = self.problem.held_out_weights
-        loss = losses.mean(0) if weights is None else weights @ losses / weights.sum()
-        score = self.score(logits.argmax(-1), y, logits.shape[-1], weights)
+        if y.is_floating_point():
+            loss = mean_loss(logits, y, weights)
+            score = -loss
+        else:
+            truth = y[:, None].expand(-1, logits.shape[0])
+            losses = torch.nn.functional.cross_entropy(logits.permute(1, 2, 0), truth, reduction="none")
+            loss = losses.mean(0) if weights is None else weights @ losses / weights.sum()
+            score = STACK_SCORES[self.metric](logits.argmax(-1), y, logits.shape[-1], weights)
         self._record("validation_loss", loss)
         self._record("validation_score", score)
         penalty = self.curves["penalty"].index_select(0, self.now[None])[0]

@@ -1,5 +1,6 @@
-"""Training objectives: cross entropy, penalties on recolored patterns, and penalties that compare environments.
+"""Training objectives: losses, penalties on recolored patterns, and penalties that compare environments.
 
+The loss of a graph is the cross entropy of its class or the squared error of its number (y is whole for classes).
 All values are per model: (models,). A new objective that compares environments is a function from `EnvironmentBatch` to
 a penalty, and an `Objective` that names its weight.
 """
@@ -9,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from anysize._typing import FloatArray
@@ -24,20 +27,27 @@ def weight_tensor(weights: FloatArray | None, device: torch.device | str) -> Ten
     return None if weights is None else torch.as_tensor(weights, dtype=torch.float32, device=device)
 
 
-def cross_entropy(logits: Tensor, y: Tensor, weights: Tensor | None = None) -> Tensor:
-    """Mean over graphs of -log softmax(z)_y; with weights of the graphs, the weighted mean.
+def target_tensor(y: NDArray[Any], device: torch.device | str) -> Tensor:
+    """Classes as whole numbers, or numbers to predict, on a device."""
+    return torch.as_tensor(y, dtype=torch.float32 if y.dtype.kind == "f" else torch.int64, device=device)
 
-    logits (models, graphs, classes), y and weights (graphs,) or (models, graphs).
+
+def mean_loss(outputs: Tensor, y: Tensor, weights: Tensor | None = None) -> Tensor:
+    """Mean over graphs of their losses; with weights of the graphs, the weighted mean.
+
+    outputs (models, graphs, classes or 1), y and weights (graphs,) or (models, graphs).
     """
-    losses = _graph_losses(logits, y)
+    losses = graph_losses(outputs, y)
     if weights is None:
         return losses.mean(1)
     return (losses * weights).sum(1) / weights.sum(-1)
 
 
-def _graph_losses(logits: Tensor, y: Tensor) -> Tensor:
-    """-log softmax(z)_y of every graph: (models, graphs)."""
-    return -_at_class(torch.log_softmax(logits, -1), y)
+def graph_losses(outputs: Tensor, y: Tensor) -> Tensor:
+    """-log softmax(z)_y, or (z - y)^2 of numbers, of every graph: (models, graphs)."""
+    if y.is_floating_point():
+        return (outputs[..., 0] - y) ** 2
+    return -_at_class(torch.log_softmax(outputs, -1), y)
 
 
 def _at_class(values: Tensor, y: Tensor) -> Tensor:
@@ -57,7 +67,7 @@ def color_penalty(model: GraphModel, moved: Tensor) -> Tensor:
 
 
 def logit_penalty(model: GraphModel, moved: Tensor) -> Tensor:
-    """The color penalty on logits: mean over F of || W^T (r_F - r_H) / sigma ||, centered over the classes.
+    """The color penalty on logits: mean over F of || W^T (r_F - r_H) / sigma ||, centered over several classes.
 
     ``moved`` (models, patterns, classes or hidden): r_F - r_H times the slopes of the head.
 
@@ -65,7 +75,7 @@ def logit_penalty(model: GraphModel, moved: Tensor) -> Tensor:
     the paper's penalty, without changing a logit. The penalty on logits does not have this weakness. For an MLP head it
     is measured behind the first linear map.
     """
-    if model.head.is_linear:
+    if model.head.is_linear and moved.shape[-1] > 1:
         moved = moved - moved.mean(-1, keepdim=True)
     return torch.linalg.vector_norm(moved, dim=-1).mean(1)
 
@@ -74,8 +84,8 @@ def logit_penalty(model: GraphModel, moved: Tensor) -> Tensor:
 
 
 class EnvironmentBatch:
-    """The graphs of one step by environment: logits (models, graphs, classes), y, environments and weights (graphs,) or
-    (models, graphs).
+    """The graphs of one step by environment: logits (models, graphs, classes or 1), y, environments and weights
+    (graphs,) or (models, graphs).
 
     ``environments`` holds 0 .. count - 1; a batch may lack some of them.
     """
@@ -90,8 +100,8 @@ class EnvironmentBatch:
 
     @cached_property
     def risks(self) -> list[Tensor]:
-        """The cross entropy of every environment, each (models,); 0 for one that does not occur."""
-        losses = _graph_losses(self.logits, self.y)
+        """The mean loss of every environment, each (models,); 0 for one that does not occur."""
+        losses = graph_losses(self.logits, self.y)
         return [(losses * weight).sum(1) / weight.sum(-1).clamp(min=1e-12) for weight in self.weights]
 
     @cached_property
@@ -111,9 +121,13 @@ class EnvironmentBatch:
 def irm_gradient(logits: Tensor, y: Tensor, weight: Tensor) -> Tensor:
     """d loss / d s at s = 1, where the logits are multiplied by s: weighted mean of (sum_c softmax(z)_c z_c - z_y).
 
-    ``weight`` (graphs,) or (models, graphs): weights of an environment's graphs, zero for all others.
+    Of numbers it is the weighted mean of 2 (z - y) z. ``weight`` (graphs,) or (models, graphs): weights of an
+    environment's graphs, zero for all others.
     """
-    slope = (torch.softmax(logits, -1) * logits).sum(-1) - _at_class(logits, y)
+    if y.is_floating_point():
+        slope = 2 * (logits[..., 0] - y) * logits[..., 0]
+    else:
+        slope = (torch.softmax(logits, -1) * logits).sum(-1) - _at_class(logits, y)
     return (slope * weight).sum(1) / weight.sum(-1).clamp(min=1e-12)
 
 

@@ -15,7 +15,7 @@ from anysize._typing import IntArray
 from anysize.graphs.graphset import GraphSet
 from anysize.nn.rows.maps import index_tensor
 from anysize.training.loop import Losses, TrainingProblem
-from anysize.training.objectives import EnvironmentBatch, Objective, cross_entropy, penalized_risk
+from anysize.training.objectives import EnvironmentBatch, Objective, mean_loss, penalized_risk
 from anysize.training.settings import Settings, check_one_stack
 
 
@@ -44,16 +44,16 @@ class WholeGraphProblem(TrainingProblem):
     def losses(self, model: nn.Module, graphs: Tensor | None, step: Tensor, epoch: Tensor) -> Losses:
         logits, added = self.outputs(model, graphs, step, epoch)
         y, weights = self.labels_and_weights(graphs)
-        entropy = cross_entropy(logits, y, weights)
+        loss = mean_loss(logits, y, weights)
         if not self.penalized:
-            return Losses(entropy + added, entropy, added)
+            return Losses(loss + added, loss, added)
         assert self.environments is not None
         numbers = self.environments if graphs is None else self.environments[graphs]
         environments = EnvironmentBatch(logits, y, numbers, self.environment_count, weights)
         risk, penalty = environments.mean(environments.risks), self.objective.penalty(environments)
         total = penalized_risk(risk, penalty, self.weights, epoch)
         weighted = self.weights > 0
-        return Losses(torch.where(weighted, total, entropy) + added, entropy, torch.where(weighted, penalty, added))
+        return Losses(torch.where(weighted, total, loss) + added, loss, torch.where(weighted, penalty, added))
 
 
 def environment_tensor(environments: IntArray | None, device: torch.device | str) -> Tensor | None:
