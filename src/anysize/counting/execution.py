@@ -139,6 +139,7 @@ class CountPlan:
     max_memory: int | None = None
     budget_s: float | None = None  # for exact counts; after it, estimates are made instead
 
+
 def graph_title(graphs: GraphSet, row: int, number: int) -> str:
     """A graph in messages: by its name, or by its number in the set that these graphs are a part of."""
     return f"graph {number}" if graphs.names is None else f"graph {graphs.names[row]!r}"
@@ -199,8 +200,8 @@ def _run(
     tables = []
     for start, stop in batches:
         batch = part if len(batches) == 1 else part[start:stop]
-        arguments = batch, k, replace(threads, number=number), partial(report, weight), *[choice.smaller] * bool(choice.smaller)
-        work = partial(engine.count, *arguments)
+        work = partial(engine.count, batch, k, replace(threads, number=number), partial(report, weight))
+        work = partial(work, choice.smaller) if choice.smaller else work
         try:
             if choice.seconds < SHORT_S and engine.name in _warm:
                 table = work()

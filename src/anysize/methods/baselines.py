@@ -15,10 +15,10 @@ import numpy as np
 
 from anysize._progress import Progress
 from anysize._typing import FloatArray, PathLike, TargetKind
+from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
 from anysize.io.convert import as_graphset
 from anysize.methods.method import NO_GRID, Arrays, Examples, Method, Run, Sizes, TrainingData
-from anysize.patterns.pattern import connected_patterns
 from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
@@ -110,8 +110,8 @@ def uncolored_densities(graphs: Any, k: int | Sequence[int]) -> FloatArray:
 
     counts = graphs if isinstance(graphs, Counts) else count(graphs, k, colors=False)
     counts.columns.check_sizes(k)
-    patterns = [pattern for size in np.unique(k).tolist() for pattern in connected_patterns(size)]
-    return np.asarray(counts.without_colors().align(patterns).densities("subsets").toarray())
+    catalog = Columns.plain(*np.unique(k).tolist())
+    return np.asarray(counts.without_colors().align(catalog).densities("subsets").toarray())
 
 
 def fitted_arrays(pipeline: Pipeline) -> dict[str, Any]:
