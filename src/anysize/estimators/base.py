@@ -24,7 +24,6 @@ from anysize.estimators.ensemble import (
     Ensemble,
     as_examples,
     as_graphs_or_counts,
-    check_table,
     edge_types_of,
     features_of,
     palette_of,
@@ -183,7 +182,6 @@ class GraphEstimator(BaseEstimator):
         if not targets:
             labels = self._encode(labels, learn=True)
         warn_of_complete_graphs(source)
-        check_table(source, method, k)
         if isinstance(source, GraphSet) and not method.is_baseline and (sentence := unused_by(method, source)):
             warn_user(sentence, GraphWarning)
         source = source.with_y(None) if isinstance(source, GraphSet) else source

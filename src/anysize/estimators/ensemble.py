@@ -142,7 +142,15 @@ def as_examples(
     An error if the graphs have colors and the training graphs had none (``palette`` is None), or the reverse, and for
     a table of other pattern sizes or for a method that needs the graphs. Tables must have the same attributes of edges.
     """
-    check_table(source, method, k)
+    if isinstance(source, Counts):
+        if not method.takes_tables:
+            raise ValueError(f"{method.name} uses {method.input} and got a table of counts; pass the graphs instead")
+        source.columns.check_sizes(k)
+        if source.columns.edge_types is not None and not method.edges:
+            raise ValueError(
+                f"{method.name} takes counts of patterns without types of edges; count with edges=False, or use a "
+                "method that tells edges apart, such as gamma-gin"
+            )
     if isinstance(source, Counts) and method.edges:
         types = edge_types_of(source, method)
         if (types is None, attributes_of(types)[0]) != (known_types is None, attributes_of(known_types)[0]):
@@ -179,19 +187,6 @@ def _attributes(types: tuple[EdgeType, ...] | None) -> str:
     if types is None:
         return "without types of edges"
     return f"with {' and '.join(names) or 'edges that all point both ways'}"
-
-
-def check_table(source: GraphsOrCounts, method: Method, k: Sizes) -> None:
-    """An error for a table of counts if the method needs graphs, or if the table has other pattern sizes."""
-    if isinstance(source, Counts):
-        if not method.takes_tables:
-            raise ValueError(f"{method.name} uses {method.input} and got a table of counts; pass the graphs instead")
-        source.columns.check_sizes(k)
-        if source.columns.edge_types is not None and not method.edges:
-            raise ValueError(
-                f"{method.name} takes counts of patterns without types of edges; count with edges=False, or use a "
-                "method that tells edges apart, such as gamma-gin"
-            )
 
 
 def warn_of_identifiers(source: GraphsOrCounts) -> None:

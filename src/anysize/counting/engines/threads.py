@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from importlib import import_module
 from itertools import pairwise
 from queue import Empty, SimpleQueue
@@ -29,7 +28,7 @@ SECONDS_BETWEEN_REPORTS = 0.1
 MAX_SECONDS_TO_STOP = 0.5  # a thread that compiles a kernel may take longer, and is left alone
 
 
-_new_flag = partial(np.zeros, 1, np.uint8)
+_new_flag = np.zeros(1, np.uint8).copy
 
 
 @dataclass(frozen=True, eq=False)
