@@ -26,14 +26,13 @@ from anysize.estimators.ensemble import (
     as_graphs_or_counts,
     edge_types_of,
     features_of,
-    palette_of,
     train,
     training_curves,
     warn_of_complete_graphs,
     warn_of_identifiers,
 )
 from anysize.estimators.held_out import HeldOutScores, held_out_scores
-from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector
+from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector, palette_of
 from anysize.estimators.verdict import judge
 from anysize.graphs.colors import ColorName
 from anysize.graphs.edge_types import EdgeType

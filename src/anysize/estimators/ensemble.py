@@ -14,7 +14,7 @@ from anysize._errors import GraphWarning, Notices, warn_user
 from anysize._progress import ProgressFunction
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.counting.counts import Counts
-from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector, has_colors
+from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector, palette_of
 from anysize.graphs.attributes import DIRECTIONS, EDGE_COLORS
 from anysize.graphs.colors import ColorName
 from anysize.graphs.edge_types import EdgeType, attributes_of, edge_types, with_attributes_of
@@ -108,11 +108,6 @@ def as_graphs_or_counts(graphs: Any, color: str | None = None) -> GraphsOrCounts
     return as_graphset(graphs, None if is_set else color)
 
 
-def palette_of(source: GraphsOrCounts) -> tuple[ColorName, ...] | None:
-    """The colors that graphs or patterns may have; None for graphs without colors."""
-    return source.palette if has_colors(source) else None
-
-
 def edge_types_of(source: GraphsOrCounts, method: Method) -> tuple[EdgeType, ...] | None:
     """The types of edges of graphs or patterns; None where there are none, and for a method that does not use them."""
     if not method.edges:
@@ -162,7 +157,7 @@ def as_examples(
         source = with_attributes_of(source, known_types)
     if isinstance(source, GraphSet) and not len(source):  # an empty set has no colors; give it those of training
         source = replace(source, colors=None if palette is None else np.zeros(0, np.uint16), palette=palette or ())
-    if method.colors and has_colors(source) != (palette is not None) and len(source):
+    if method.colors and (palette_of(source) is None) != (palette is None) and len(source):
         if palette is None:
             raise ValueError(
                 "this model was trained on graphs without colors and these have some; drop them with without_colors() "

@@ -288,12 +288,15 @@ def fit_gamma(
     """
     if recipe.over == "auto":
         raise ValueError("over='auto' is decided by the learner of Gamma models; pass a recipe with densities")
-    sizes, learned_from = np.unique(train_counts.columns.size), (train_counts, y)
+    sizes, known, known_y = np.unique(train_counts.columns.size), train_counts, y
     if validation is not None:
         sizes = np.union1d(sizes, validation[0].columns.size)
         if top is not None:
-            learned_from = Counts.concatenate([train_counts, validation[0]]), np.concatenate([y, validation[1]])
-    vocabulary = _learn_vocabulary(kind, *learned_from, top, recipe)
+            known, known_y = Counts.concatenate([train_counts, validation[0]]), np.concatenate([y, validation[1]])
+    roles = None
+    if recipe.roles and kind != "1hot" and known.columns.colors is not None:
+        roles = color_roles(known, known_y)
+    vocabulary = Vocabulary.of(kind, known, recipe.over, top, roles, recipe.whiten)
     columns, densities = vocabulary.densities(train_counts)
     if not densities.nnz:
         named = ", ".join(map(str, sizes)) or "this many"
@@ -335,15 +338,6 @@ def fit_gamma(
     )  # fmt: skip
     trained = train(model, problem, members, recipe, metric, progress)
     return GammaStack(architecture, vocabulary, model, tuple(members), trained)
-
-
-def _learn_vocabulary(kind: GammaKind, counts: Counts, y: IntArray, top: int | None, recipe: Recipe) -> Vocabulary:
-    """The vocabulary of these graphs."""
-    roles = None
-    if recipe.roles and kind != "1hot" and counts.columns.colors is not None:
-        roles = color_roles(counts, np.asarray(y))
-    assert recipe.over != "auto"
-    return Vocabulary.of(kind, counts, recipe.over, top, roles, recipe.whiten)
 
 
 def _fresh(
