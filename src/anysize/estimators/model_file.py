@@ -405,7 +405,9 @@ def _restored_target(about: dict[str, Any], arrays: Mapping[str, Any], name: str
     model.targets_, model.models_ = (), {}
     features = tuple(about.get("features", ()))
     bins = None if about.get("bins") is None else VertexBins.from_state(about["bins"])
-    model.ensemble_ = Ensemble(method, pattern_sizes(about["k"]), palette, parts, novelty, features, bins)
+    model.ensemble_ = Ensemble(
+        method, pattern_sizes(about["k"]), palette, novelty.edge_types, bins, parts, novelty, features
+    )
     model.epochs_ = np.array(about["epochs"], np.int64)
     model.verdict_ = _verdict(about["verdict"])
     _check_prediction(model)

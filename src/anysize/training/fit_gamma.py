@@ -290,6 +290,8 @@ def fit_gamma(
         raise ValueError("over='auto' is decided by the learner of Gamma models; pass a recipe with densities")
     sizes, known, known_y = np.unique(train_counts.columns.size), train_counts, y
     if validation is not None:
+        if (validation[0].sampling is None) != (train_counts.sampling is None):
+            raise ValueError("counts of training and validation graphs must be all exact or all sampled; got a mixture")
         sizes = np.union1d(sizes, validation[0].columns.size)
         if top is not None:
             known, known_y = Counts.concatenate([train_counts, validation[0]]), np.concatenate([y, validation[1]])
