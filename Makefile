@@ -67,11 +67,10 @@ results: $(STAMP) ## docs/results.md, its appendix, tables and figures of README
 	$(BIN)/python examples/draw_ties.py results/records docs/figures/ties.svg
 
 # Trains what has no record where DATA names folders or sets, e.g. make league DATA="sets more-sets" PARTS=up,down,motifs.
-PARTS   ?= up
 SUBSETS ?= 1
 TARGETS ?= 2
 league: $(STAMP) ## docs/league.md and its figures, from results/league
-	$(BIN)/anysize league $(DATA) --parts $(PARTS) --seeds $(SUBSETS) --max-targets $(TARGETS) \
+	$(BIN)/anysize league $(DATA) $(if $(PARTS),--parts $(PARTS)) --seeds $(SUBSETS) --max-targets $(TARGETS) \
 		--records results/league --workers $(WORKERS) \
 		--out docs/league.md --figure docs/figures/league.svg
 

@@ -1,4 +1,4 @@
-"""Refuse work that cannot fit: tables with a cell for every pair of graphs, or for every graph and pattern.
+"""Refuse work that cannot fit, such as tables with a cell for every pair of graphs, or for every graph and pattern.
 
 A table may have up to 2 GiB. The environment variable ANYSIZE_MAX_TABLE, such as 16GiB, sets another limit.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
@@ -14,6 +16,7 @@ from scipy.sparse import csr_array
 
 VARIABLE = "ANYSIZE_MAX_TABLE"
 MAX_BYTES = 2 << 30
+CGROUP_FILES = ("memory.max", "memory.current")
 _UNITS = {"": 1, "b": 1} | {
     name: base**power
     for power, unit in enumerate("kmgt", 1)
@@ -50,6 +53,17 @@ def format_bytes(amount: float) -> str:
         if amount >= size:
             return f"{amount / size:.3g} {unit}"
     return f"{amount:.0f} bytes"
+
+
+def available_memory() -> int | None:
+    """The bytes that this process can still allocate without swapping; None where the system does not say."""
+    amounts = []
+    with suppress(OSError, ValueError, StopIteration), open("/proc/meminfo", encoding="ascii") as file:
+        amounts.append(1024 * int(next(line for line in file if line.startswith("MemAvailable:")).split()[1]))
+    with suppress(OSError, ValueError):  # of a container
+        limit, used = (int(Path("/sys/fs/cgroup", name).read_text("ascii")) for name in CGROUP_FILES)
+        amounts.append(max(limit - used, 0))
+    return min(amounts, default=None)
 
 
 def table_limit() -> int:

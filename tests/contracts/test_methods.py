@@ -14,6 +14,7 @@ import pytest
 import torch
 from learned import labeled
 from sklearn.base import clone
+from threadpoolctl import threadpool_limits
 
 from anysize import METHODS, GraphClassifier, GraphSet, count, load_model
 from anysize.methods.gamma import gamma_recipe
@@ -165,6 +166,22 @@ def test_tables_are_taken_by_methods_that_look_at_nothing_else(name: str, train:
     np.testing.assert_array_equal(
         made(name).fit(table).predict_proba(count(new, 3)), made(name).fit(train).predict_proba(new)
     )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_number_of_threads_does_not_matter(name: str) -> None:
+    """Bit by bit, on as many vertices as torch and linear algebra share among threads."""
+    rng = np.random.default_rng(0)
+    sizes = [20] * 150 + [300] * 2
+    chains = [[(v, int(rng.integers(max(0, v - 3), v))) for v in range(1, size)] for size in sizes]
+    graphs = GraphSet.from_edges(chains, sizes, y=np.arange(len(sizes)) % 2)
+    chances = []
+    for threads in (1, 2, 4):
+        torch.set_num_threads(threads)
+        with threadpool_limits(threads, user_api="blas"):
+            chances.append(made(name, check=False, device="cpu").fit(graphs).predict_proba(graphs))
+    for others in chances[1:]:
+        np.testing.assert_array_equal(others, chances[0])
 
 
 @pytest.mark.filterwarnings("ignore::anysize.GraphWarning")  # that it is not to be trusted: tests/test_familiar.py

@@ -13,9 +13,11 @@ import pytest
 from counting.helpers import colored, gnp, identical
 
 import anysize as az
-from anysize._memory import format_bytes
+from anysize._memory import available_memory, format_bytes
+from anysize.counting import planner
+from anysize.counting.execution import CountRequest
 from anysize.counting.features import Features
-from anysize.counting.planner import ENGINES, choose_engines
+from anysize.counting.planner import ENGINES, choose_engines, make_plan
 from anysize.counting.sampling import estimates
 from anysize.executors import LocalExecutor, cluster
 from anysize.graphs.graphset import GraphSet
@@ -32,6 +34,26 @@ def test_engines_that_need_more_are_left_out() -> None:
         az.count(graph, 5, engine="bitset", max_memory="1MiB")
     with pytest.raises(ValueError, match=r"graph 'x' .* the engine 'sample' needs least"):
         az.count(replace(graph, names=("x",)), 5, engine="sample", samples=100, max_memory="1MiB")
+
+
+def test_the_memory_of_the_machine_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = GraphSet.from_networkx(nx.complete_graph(900))
+    request = CountRequest()
+    (choice,) = make_plan(graph, [5], request, 2).choices
+    assert choice.engine.name == "bitset"
+    free = available_memory()
+    assert free is None or 2**24 < free < 2**44
+    monkeypatch.setattr(planner, "available_memory", lambda: 2**20)
+    assert make_plan(graph, [5], request, 2).max_memory is None  # so short a count is not limited
+    monkeypatch.setattr(planner, "FILLS_MEMORY_S", 0.0)
+    limited = make_plan(graph, [5], request, 2)
+    assert [limited.max_memory, *(choice.engine.name for choice in limited.choices)] == [2**20, "flip"]
+    monkeypatch.setattr(planner, "available_memory", lambda: 9 * 2**10)
+    with pytest.raises(ValueError, match=r"within 9 KiB: .* raise max_memory if there is more"):
+        make_plan(graph, [5], request, 2)
+    assert make_plan(graph, [5], CountRequest(max_memory=2**30), 2).max_memory == 2**30
+    monkeypatch.setattr(planner, "available_memory", lambda: None)
+    assert make_plan(graph, [5], request, 2).max_memory is None
 
 
 @pytest.mark.parametrize("colors", [0, 3])

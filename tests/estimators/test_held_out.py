@@ -47,6 +47,16 @@ def test_scores_are_those_of_a_model_fitted_to_the_smaller_graphs() -> None:
     assert same.size_ratio == pytest.approx(1, abs=0.05)
 
 
+def test_a_printed_verdict_has_a_line_for_each_set_of_scores_and_the_doubt() -> None:
+    verdict = fitted("wl-kernel", random_graphs(60, 0)).verdict_
+    train, larger, same, doubt = str(verdict).splitlines()
+    assert train.startswith(f"training balanced accuracy  {verdict.train['model']:.3f}  (majority ")
+    for line, held in zip((larger, same), verdict.held_out, strict=True):
+        score = f"{held.scores['model']:.3f} ± {held.errors['model']:.3f}"
+        assert line.startswith(f"held out, {held.protocol}: balanced accuracy  {score}  ({held.graphs} training graphs")
+    assert doubt == f"doubt: {verdict.sentence}"
+
+
 def test_the_error_is_the_spread_over_repeated_samples() -> None:
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], [40, 120])

@@ -151,3 +151,51 @@ def test_new_graphs_unlike_the_training_graphs_are_named(graphs: GraphSet) -> No
     with pytest.raises(ValueError, match="trained on graphs with colors and these have none"):
         model.predict([nx.path_graph(9)])
     assert model.predict(graphs[:0]).shape == (0,)
+
+
+def test_a_doubt_suggests_a_method_that_predicts_numbers() -> None:
+    rng = np.random.default_rng(0)
+    graphs = GraphSet.from_edges([[(v, v + 1) for v in range(n)] for n in rng.integers(3, 20, 60).tolist()])
+    for method in ("wl-kernel", "patterns-forest", "sizemix"):
+        model = GraphRegressor(method, params=QUICK.get(method))
+        with pytest.warns(ModelWarning):
+            model.fit(graphs, rng.normal(size=60))
+        assert model.verdict_.doubt
+        assert {value for name, value in model.verdict_.suggestions if name == "method"} <= set(METHODS)
+    with pytest.warns(ModelWarning, match="nothing to learn from them$"):
+        GraphRegressor().fit(graphs, [2.5] * 60)
+
+
+@pytest.mark.parametrize("has_features", [False, True])
+def test_an_explanation_adds_up_to_the_number(has_features: bool, tmp_path: Path) -> None:
+    graphs = colored()
+    if has_features:
+        graphs = graphs.with_features(np.random.default_rng(0).normal(size=(int(graphs.sizes.sum()), 2)))
+    y = np.asarray(graphs.y, np.float64)
+    model = GraphRegressor(check=False).fit(graphs, y)
+    model.save(tmp_path / "model.anysize")
+    for reference in (None, graphs):
+        why = model.explain(graphs[7], reference)
+        number = model.predict(graphs[7])[0]
+        assert why.predicted == pytest.approx(number)
+        assert why.base + why.contributions.sum() == pytest.approx(number)
+        assert why.probability is None
+        restored = load_model(tmp_path / "model.anysize")
+        assert isinstance(restored, GraphRegressor)
+        assert restored.explain(graphs[7], reference).text() == why.text()
+    assert model.explain(graphs[7], graphs[7]).contributions.tolist() == []
+    if not has_features:  # the target is the number of vertices of color A
+        is_a = np.array(graphs.color_names(7)) == "A"
+        vertices = model.explain(graphs[7]).vertices
+        assert vertices[is_a].mean() > vertices[~is_a].mean() + 0.5
+
+
+def test_explanations_of_numbers_need_sizemix() -> None:
+    graphs = colored()
+    model = GraphRegressor("wl-kernel", check=False).fit(graphs, graphs.y)
+    with pytest.raises(ValueError, match="explanations of numbers need sizemix; this is wl-kernel"):
+        model.explain(graphs[0])
+    several = GraphRegressor(check=False).fit(graphs, np.stack([graphs.y, -graphs.y], axis=1))
+    with pytest.raises(AttributeError, match=r"use models_\['0'\].explain"):
+        several.explain(graphs[0])
+    assert several.models_["1"].explain(graphs[0]).predicted < 0

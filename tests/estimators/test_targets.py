@@ -242,3 +242,13 @@ def test_forged_files_are_refused(change: dict[str, Any], told: str, train: Grap
         archive.writestr("model.safetensors", tensors)
     with pytest.raises(ValueError, match=rf"forged is a damaged model file: .*{told}|forged is a {told}"):
         load_model(tmp_path / "forged")
+
+
+def test_all_targets_are_checked_before_any_is_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs = GraphSet.from_edges([[(0, 1)], [(0, 1), (1, 2)]] * 10)
+    table = [[float(row), "ab"[row % 2]] for row in range(20)]
+    learned: list[str] = []
+    monkeypatch.setattr(GraphRegressor, "_learn", lambda *arguments: learned.append(arguments[-1]))
+    with pytest.raises(ValueError, match="target '1': expected a number for every graph; got 'a'"):
+        GraphRegressor().fit(graphs, table)
+    assert not learned

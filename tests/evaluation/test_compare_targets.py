@@ -103,3 +103,14 @@ def test_the_command(tmp_path: Path) -> None:
     told = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).stdout)
     assert told["targets"]["ring"]["rows"][0]["mean"] == 1.0
     assert list(told["mean"]) == ["wl-kernel", "majority", "size-only", "topology-only"]
+
+
+def test_a_baseline_with_the_best_mean_is_named() -> None:
+    rng = np.random.default_rng(0)
+    edges = [[(i, i + 1) for i in range(n)] for n in range(3, 63)]
+    chance = rng.integers(2, size=(60, 2)).astype(float)
+    comparison = compare(GraphSet.from_edges(edges).with_y(chance), methods="wl-kernel", seeds=1)
+    means = {row.method: row.goodness for row in comparison.rows}
+    assert max(means, key=lambda name: means[name]) != "wl-kernel"
+    assert comparison.statement.startswith("No method beats the baseline ")
+    assert not any(row.best for row in comparison.rows)

@@ -183,6 +183,9 @@ def test_the_page_and_the_command(records: Path, tmp_path: Path) -> None:
     assert figure.read_text().startswith("<?xml")
     shown = json.loads(CliRunner().invoke(app, ["league", "--records", str(records), "--json"]).stdout)["up"]
     assert {row["method"] for row in shown["rows"]} >= {"sizemix", "wl-kernel", "majority"}
+    unread = CliRunner().invoke(app, ["league", "--records", str(records), "--parts", "up,motifs"])
+    assert unread.exit_code == 1
+    assert "--parts up needs folders of sets" in unread.stderr
     empty = CliRunner().invoke(app, ["league", "--records", str(tmp_path)])
     assert empty.exit_code == 1
     assert "no records of a league" in empty.stderr.replace("\n", " ")

@@ -73,6 +73,11 @@ def test_a_sentence_says_how_strong_the_shift_is(large: int, words: str) -> None
     )
 
 
+def test_sizes_shift_also_where_no_class_is_in_both_parts() -> None:
+    graphs = rings([20] * 30 + [80] * 10, y=[0, 1] * 15 + [2] * 10)
+    assert shift(size_split(graphs).splits()).startswith("A strong shift: test graphs have 4.0 times")
+
+
 def test_moving_classes_and_colors_are_told() -> None:
     sizes = [10] * 20 + [20] * 20
     task = size_split(rings(sizes, y=[0, 1] * 10 + [1] * 20, colors=[5] * 20 + [5, 6] * 10), 50, 51)

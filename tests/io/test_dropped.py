@@ -111,6 +111,8 @@ def test_pyg() -> None:
     data.x = torch.rand(3, 4)
     assert warning(GraphSet.from_pyg, [data, data]) == ""  # features
     data.x = torch.eye(4)[[0, 1, 0]]
+    assert warning(GraphSet.from_pyg, [data, data]) == ""  # colors
+    data.x = torch.tensor([[0, 1], [2, 1], [0, 1]])
     assert "color='x'" in warning(GraphSet.from_pyg, [data, data])
     data.x, data.z = None, torch.tensor([1, 2, 1])
     data.edge_attr, data.edge_weight = torch.tensor([[1.0], [2.0], [1.0], [1.0]]), torch.ones(4)

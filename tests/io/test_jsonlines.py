@@ -75,3 +75,28 @@ def test_several_targets_are_an_object(tmp_path: Path) -> None:
     graphs = read_graphs(tmp_path / "g.jsonl")
     assert graphs.targets == ("A", "B")
     assert str(graphs.y.tolist()) == "[[1.0, nan], [nan, nan], [nan, 0.5]]"  # type: ignore[union-attr]
+
+
+def test_labels_are_chosen_by_name(tmp_path: Path) -> None:
+    lines = [
+        '{"edges": [[0, 1]], "y": {"A": 1, "B": "x"}}',
+        '{"edges": [[0, 1]], "y": {"B": "z"}}',
+        '{"edges": [[0, 1]]}',
+    ]
+    (tmp_path / "g.jsonl").write_text("\n".join(lines))
+    with pytest.warns(GraphWarning, match="2 rows of .* without a label in 'A': lines 2, 3"):
+        graphs = read_graphs(tmp_path / "g.jsonl", y="A")
+    assert graphs.y is not None
+    assert graphs.y.tolist() == [1]
+    with pytest.warns(GraphWarning, match="1 row of .* without any label in the columns B, A: line 3"):
+        graphs = read_graphs(tmp_path / "g.jsonl", y=["B", "A"])
+    assert graphs.targets == ("B", "A")
+    with pytest.raises(GraphError, match=r"no label 'C'; the labels are .*A, B"):
+        read_graphs(tmp_path / "g.jsonl", y="C")
+    (tmp_path / "keys.jsonl").write_text('{"edges": [[0, 1]], "A": null, "mass": 0.5}')
+    with pytest.raises(GraphError, match="none of 1 row has a label in 'A'; the first is in line 1"):
+        read_graphs(tmp_path / "keys.jsonl", y="A")
+    with pytest.warns(GraphWarning, match="keys A are not used"):
+        graphs = read_graphs(tmp_path / "keys.jsonl", y="mass")
+    assert graphs.y is not None
+    assert graphs.y.tolist() == [0.5]

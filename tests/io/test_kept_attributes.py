@@ -131,7 +131,7 @@ def test_pyg_fields_that_cannot_be_kept_are_named() -> None:
     from torch_geometric.data import Data
 
     edges = torch.tensor([[0, 1], [1, 0]])
-    for x in (torch.tensor([[float("nan")], [1]]), torch.tensor([[0], [1]]), torch.eye(2)):
+    for x in (torch.tensor([[0], [1]]), torch.tensor([[0, 5], [1, 5]])):
         with pytest.warns(GraphWarning, match="color='x'"):
             assert GraphSet.from_pyg(Data(edge_index=edges, x=x)).features is None
     with pytest.warns(GraphWarning, match="'edge_attr'"):
@@ -232,7 +232,7 @@ def test_sparse_matrices_in_files(tmp_path: Path, kind: str) -> None:
 def test_arrays_that_are_no_matrices(tmp_path: Path) -> None:
     path = np.eye(4, k=1) + np.eye(4, k=-1)
     np.savez(tmp_path / "m.npz", A=path, labels=np.arange(3))
-    with pytest.warns(GraphWarning, match="the arrays labels are not square matrices"):
+    with pytest.warns(GraphWarning, match="he arrays labels in .* are not square matrices"):
         assert read_graphs(tmp_path / "m.npz").edge_counts.tolist() == [3]
     for array in (np.zeros((2, 3)), np.zeros(3), np.array([["a"]])):
         np.save(tmp_path / "m.npy", array)

@@ -30,8 +30,7 @@ def test_pyg_edges_one_hot_colors_and_own_labels() -> None:
     assert graphs.color_names(0) == (2, 0, 2)
     assert graphs.y is not None
     assert graphs.y.tolist() == [1, 0]
-    with pytest.warns(GraphWarning, match="field 'x'"):
-        assert GraphSet.from_pyg([one, two]).colors is None
+    assert GraphSet.from_pyg([one, two]).color_names(0) == (2, 0, 2)  # one-hot rows are colors
     assert GraphSet.from_pyg([one, two], "x", y=[5, 6]).y.tolist() == [5, 6]  # type: ignore[union-attr]
 
 
@@ -192,3 +191,23 @@ def test_columns_of_integers_are_types_of_edges_though_they_look_one_hot_in_one_
     items = [Data(num_nodes=2, edge_index=edges, edge_attr=np.array([row, row])) for row in ([1, 0, 0], [2, 0, 1])]
     assert GraphSet.from_pyg(items).edge_palette == ("1,0,0", "2,0,1")
     assert GraphSet.from_pyg(items[:1]).edge_palette == (0, 1, 2)
+
+
+def test_floats_in_x_are_features_also_where_that_is_an_error() -> None:
+    pairs = np.array([[0, 1], [1, 0]])
+    whole = Data(num_nodes=2, edge_index=pairs, x=np.array([[0.5, 1.0], [1.0, 0.0]]))
+    damaged = Data(num_nodes=2, edge_index=pairs, x=np.array([[0.5, np.nan], [1.0, 0.0]]))
+    narrow = Data(num_nodes=2, edge_index=pairs, x=np.array([[0.5], [1.0]]))
+    with pytest.raises(GraphError, match=r"Graph 1, features: vertex 0, column 1 has nan"):
+        GraphSet.from_pyg([whole, damaged])
+    with pytest.raises(GraphError, match="same features"):
+        GraphSet.from_pyg([whole, narrow])
+    assert GraphSet.from_pyg([whole, damaged], features=[]).features is None
+
+
+def test_colors_and_features_chosen_by_name_take_the_place_of_one_hot_rows() -> None:
+    data = Data(num_nodes=2, edge_index=np.array([[0, 1], [1, 0]]), x=np.eye(2), kind=np.array([7, 8]))
+    assert GraphSet.from_pyg(data, color="kind").palette == (7, 8)
+    graphs = GraphSet.from_pyg(data, features="x")
+    assert graphs.colors is None
+    assert graphs.features is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from anysize import GraphError, GraphWarning, read_graphs
@@ -78,7 +79,7 @@ def test_one_warning_for_all_files_of_a_folder(tmp_path: Path) -> None:
     ("name", "text", "options", "message"),
     [
         ("g.txt", "0 1\n", {"color": "kind"}, "color= is for GraphML, GML, SMILES lines, SMILES files"),
-        ("g.jsonl", '{"edges": []}', {"y": "kind"}, "y= is for"),
+        ("g.jsonl", '{"edges": []}', {"density": 0.5}, "density= is for"),
         ("m.csv", "0,1,1\n1,0,1\n1,1,0\n", {"y": "kind"}, "y= is for"),
     ],
 )
@@ -95,3 +96,16 @@ def test_thousands_of_small_files_take_seconds(tmp_path: Path) -> None:
     start = time.process_time()
     assert len(read_graphs(tmp_path)) == 2000
     assert time.process_time() - start < 5  # about 0.5 s on an idle machine
+
+
+def test_an_error_of_a_threshold_is_not_one_of_a_file(tmp_path: Path) -> None:
+    np.save(tmp_path / "brain.npy", np.ones((3, 3)))
+    with pytest.raises(GraphError, match=r"up to 1; got 1\.5\.$"):
+        read_graphs(tmp_path, density=1.5)
+
+
+def test_a_table_that_is_no_matrix_may_be_one_of_molecules(tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("id,smiles,a,b,toxic\nm0,CCO,1,2,0\n")
+    for options in ({"y": "toxic"}, {}):
+        with pytest.raises(GraphError, match="--smiles"):
+            read_graphs(tmp_path / "table.csv", **options)

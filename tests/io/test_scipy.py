@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from scipy.io import savemat
 
-from anysize import GraphError, GraphSet, GraphWarning
+from anysize import GraphError, GraphSet, GraphWarning, read_graphs
 from anysize.io.convert import as_graphset
 
 
@@ -125,3 +127,26 @@ def test_sparse_tensors_are_refused_with_what_to_do() -> None:
     torch = pytest.importorskip("torch")
     with pytest.raises(GraphError, match=r"to_dense"):
         GraphSet.from_scipy(torch.eye(3).to_sparse())
+
+
+def test_matrices_symmetric_but_for_rounding_have_no_directions() -> None:
+    rng = np.random.default_rng(0)
+    matrices = [np.corrcoef(rng.normal(size=(10, 30))) for _ in range(20)]
+    assert any((matrix != matrix.T).any() for matrix in matrices)
+    for density in (0.1, 0.2, 0.3, 0.4):
+        graphs = GraphSet.from_scipy(matrices, density=density)
+        assert graphs.directions is None
+        assert graphs.edge_counts.tolist() == [round(density * 90) // 2 + round(density * 90) % 2] * 20
+    graph = matrices[0].copy()
+    graph[0, 1] *= 0.5  # a weight of its own in one direction
+    assert GraphSet.from_scipy(graph, threshold=abs(graph[1, 0]) * 0.7).directions is not None
+
+
+def test_matrices_in_cells_of_matlab_are_graphs(tmp_path: Path) -> None:
+    cells = np.empty(2, object)
+    cells[0], cells[1] = np.ones((3, 3)), np.ones((4, 4))
+    savemat(tmp_path / "cells.mat", {"brains": cells, "ages": [30, 40]})
+    with pytest.warns(GraphWarning, match=r"^The arrays ages in .*cells\.mat are not square"):
+        graphs = read_graphs(tmp_path / "cells.mat", density=1)
+    assert graphs.names == ("brains:0", "brains:1")
+    assert graphs.sizes.tolist() == [3, 4]

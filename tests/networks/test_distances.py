@@ -127,3 +127,8 @@ def test_errors_are_one_sentence():
         az.distances(GRAPHS, "gcd")
     with pytest.raises(ValueError, match="between graphs with vertices; graph 1 has none"):
         az.distances([nx.path_graph(3), nx.empty_graph(0)])
+
+
+def test_no_graphs_have_no_distances():
+    with pytest.raises(ValueError, match="got none"):
+        az.distances([])

@@ -11,11 +11,14 @@ import pytest
 import torch
 from learned import labeled
 from torch import nn
+from torch_geometric.nn import GINEConv, global_mean_pool
 
-from anysize import GraphClassifier, GraphSet, load_model
+from anysize import GraphClassifier, GraphSet, GraphWarning, load_model
 from anysize.evaluation.evaluate import EvaluationOptions
 from anysize.evaluation.store import RecordStore
 from anysize.evaluation.sweep import sweep
+from anysize.graphs.edge_types import EdgeType
+from anysize.graphs.graphset import IN, OUT
 from anysize.methods.catalog import register, unregister
 from anysize.methods.own import ModuleLearner, module_method
 from anysize.nn.rows.inputs import GraphInputs
@@ -156,3 +159,68 @@ def test_large_sets_are_predicted_in_parts(graphs: GraphSet, monkeypatch: pytest
 def test_what_is_no_module_with_parameters_is_named(build: Any, graphs: GraphSet) -> None:
     with pytest.raises(ValueError, match="build must return a torch module with parameters"):
         fit_module(build, {}, graphs, codes(graphs), Settings(), Recipe(epochs=2), classes=2)
+
+
+class Typed(nn.Module):
+    """A PyG layer on types of edges."""
+
+    def __init__(self, inputs: int, classes: int, edge_types: int, hidden: int = 8) -> None:
+        super().__init__()
+        self.embed = nn.Linear(inputs, hidden)
+        self.layer = GINEConv(nn.Linear(hidden, hidden), edge_dim=edge_types)
+        self.head = nn.Linear(hidden, classes)
+
+    def forward(self, graphs: GraphTensors) -> torch.Tensor:
+        x = self.layer(self.embed(graphs.x), graphs.edge_index, graphs.edge_attr).relu()
+        logits: torch.Tensor = self.head(global_mean_pool(x, graphs.batch, graphs.num_graphs))
+        return logits
+
+
+def directed_rings() -> GraphSet:
+    """Rings with edges of two colors, in blocks or in turn, each pointing to the next vertex."""
+    edges = [[(i, (i + 1) % n) for i in range(n)] for n in range(6, 46)]
+    kinds = [["a", "b"] * (n // 2) + ["a"] * (n % 2) for n in range(6, 46)]
+    kinds[::2] = [["a"] * len(types) for types in kinds[::2]]
+    return GraphSet.from_edges(edges, edge_colors=kinds, directed=True, y=["one", "two"] * 20)
+
+
+def test_targets_see_the_types_of_edges_in_every_part() -> None:
+    graphs = directed_rings()
+    inputs = GraphInputs.of(graphs)
+    tensors = GraphTensors.of(graphs, inputs)
+    assert tensors.edge_attr is not None
+    names = inputs.edge_types or ()
+    at = int(graphs.first[1])  # of the second graph
+    pairs, types = tensors.edge_index.T.tolist(), tensors.edge_attr.argmax(1).tolist()
+    seen = {(source, target): names[code] for (source, target), code in zip(pairs, types, strict=True)}
+    assert seen[at, at + 1] == EdgeType("a", None, IN)
+    assert seen[at + 1, at] == EdgeType("a", None, OUT)
+    assert seen[at + 1, at + 2] == EdgeType("b", None, IN)
+    numbers = torch.tensor([3, 1])
+    for part in (tensors.select(numbers), tensors.select(numbers).induced(torch.ones(16, dtype=torch.bool))):
+        alone = GraphTensors.of(graphs[[3, 1]], inputs)
+        assert torch.equal(part.edge_index, alone.edge_index)
+        assert torch.equal(part.edge_attr, alone.edge_attr)  # type: ignore[arg-type]
+    unknown = GraphTensors.of(GraphSet.from_edges([(0, 1)], edge_colors=["c"], directed=True), inputs)
+    assert unknown.edge_attr is not None
+    assert not unknown.edge_attr.any()
+
+
+def test_a_module_learns_types_of_edges(tmp_path: Path) -> None:
+    graphs = directed_rings()
+    params = {"epochs": 60, "batch_size": 8}
+    for name, learner in (("typed", ModuleLearner(Typed, edge_types=True)), ("blind", ModuleLearner(Degrees))):
+        register(module_method(name=name, title=name, learner=learner, defaults={"hidden": 8}))
+    try:
+        model = GraphClassifier("typed", params=params, check=False).fit(graphs[:30])
+        assert model.score(graphs[30:]) == 1.0
+        model.save(tmp_path / "model.anysize")
+        again = load_model(tmp_path / "model.anysize").predict_proba(graphs)
+        np.testing.assert_array_equal(again, model.predict_proba(graphs))
+        with pytest.warns(GraphWarning, match=r"blind does not use .* edge colors and edge directions \(.*typed"):
+            blind = GraphClassifier("blind", params=params, check=False).fit(graphs[:30])
+        plain = graphs.without_edge_colors().without_directions()
+        np.testing.assert_array_equal(blind.predict_proba(plain), blind.predict_proba(graphs))
+    finally:
+        unregister("typed")
+        unregister("blind")

@@ -1,4 +1,4 @@
-"""`anysize explain`: show why graphs get their classes."""
+"""`anysize explain`: show why graphs get their classes or numbers."""
 
 from __future__ import annotations
 
@@ -42,14 +42,12 @@ def explain(
     top: Annotated[int, typer.Option(help="Number of patterns or vertex types.", min=1)] = 10,
     format: Annotated[FormatOption, typer.Option(help="What to print.")] = FormatOption.text,
 ) -> None:
-    """Show what patterns (Gamma models) or vertices (SizeMix, WL kernel) add to the class that a model predicts."""
+    """Show what patterns (Gamma models) or vertices (SizeMix, WL kernel) add to the prediction of a model."""
     with handle_errors():
-        from anysize import GraphRegressor, load_model
+        from anysize import load_model
 
         check_out(out, FIGURES, ending_optional=False)
         classifier = load_model(model)
-        if isinstance(classifier, GraphRegressor):
-            raise ValueError(f"anysize explain takes a model of classes; {model} predicts numbers.")
         if classifier.targets_ and target is None:
             raise ValueError(f"{model} predicts several targets; add --target {classifier.targets_[0]}.")
         if target is not None:
@@ -65,7 +63,7 @@ def explain(
         shown = rows if format is FormatOption.json else rows[:MAX_GRAPHS_SHOWN]
         compared = None if reference is None else read(reference)
         explanations = [(_name(graph_set, row), classifier.explain(graph_set[row], compared)) for row in shown]
-        if len(rows) > 1 and format is FormatOption.text:
+        if len(rows) > 1 and format is FormatOption.text and classifier.predicts == "classes":
             _show_classes(classifier, graph_set)
         _show(explanations, top, format)
         if len(shown) < len(rows):

@@ -54,11 +54,12 @@ def league(
     records: Annotated[Path, typer.Option(help="Folder of records, to resume from.")] = Path("league-records"),
     methods: Annotated[str | None, typer.Option(help="Comma-separated names; default: one of every kind.")] = None,
     parts: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="What to train, comma-separated: up, from small to large graphs; down; motifs, which need no folder."
+            help="What to train, comma-separated: up, from small to large graphs; down; motifs, which need no folder. "
+            "Default: up if there are folders."
         ),
-    ] = "up",
+    ] = None,
     max_targets: Annotated[
         int | None,
         typer.Option(help="Of a table of SMILES take so many columns, those with most test graphs of a class.", min=1),
@@ -99,15 +100,20 @@ def league(
         from anysize._progress import progress_bars
         from anysize.evaluation import league_page as page
         from anysize.evaluation.league import LEAGUE_METHODS, find_sets, run_league
-        from anysize.evaluation.standings import read_leagues
+        from anysize.evaluation.standings import PARTS, read_leagues
 
         chosen = check_out(out, FORMATS, requested_format(format, json, LeagueFormat.json)) or LeagueFormat.markdown
         check_out(figure, FIGURES, option="--figure", ending_optional=False)
         if figure is not None:
             import anysize.plots  # noqa: F401 (a missing matplotlib is said before the training)
-        wanted = split_names(parts) or []
+        wanted = split_names(parts) or ["up"] * bool(folders)
+        if not folders and (of_folders := [part for part in wanted if part in PARTS and part != "motifs"]):
+            raise ValueError(
+                f"--parts {of_folders[0]} needs folders of sets; without --parts, the records are read and nothing is "
+                "trained."
+            )
         tasks: list[Task] = []
-        if folders or "motifs" in wanted:
+        if wanted:
             tasks, left_out = find_sets(folders or [], wanted, max_targets)
             for name, why in left_out.items():
                 note(f"left out {name}: {why}")

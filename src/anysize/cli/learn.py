@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from enum import StrEnum
 from json import dumps
 from pathlib import Path
@@ -290,22 +290,14 @@ def _facts(model: GraphClassifier | GraphRegressor, graphs: GraphSet, seconds: f
 
 
 def _show(facts: dict[str, Any], model: GraphClassifier | GraphRegressor, graphs: GraphSet) -> None:
-    numbers, title = facts["classes"] is None, METRIC_NAMES[facts["metric"]]
-    digits = ".3g" if numbers else ".3f"
+    numbers = facts["classes"] is None
     predicted = f"to predict {facts['target']}" if numbers else f"of {len(facts['classes'])} classes"
+    validated = f" and validated on {facts['validation_graphs']}" if facts["validation_graphs"] else ""
     lines = [
         f"{facts['method']}, {facts['recipe']} recipe: {plural(len(facts['seeds']), 'model')} trained on "
-        f"{facts['graphs']} graphs {predicted} in {facts['seconds']:.1f} s",
-        f"training {title}  {facts['train']:{digits}}  ({_baselines(facts, 'train', digits)})",
+        f"{facts['graphs']} graphs {predicted}{validated} in {facts['seconds']:.1f} s",
+        *str(replace(model.verdict_, doubt=None)).splitlines(),  # fit has warned of the doubt
     ]
-    if facts["validation"] is not None:
-        details = f"{facts['validation_graphs']} graphs: {_baselines(facts, 'validation', digits)}"
-        lines.append(f"validation {title}  {facts['validation']:{digits}}  ({details})")
-    for scores in model.verdict_.held_out:
-        text = f"{scores.scores['model']:{digits}} ± {scores.errors['model']:{digits}}"
-        others = ", ".join(f"{name} {score:{digits}}" for name, score in scores.scores.items() if name != "model")
-        held_title = title if numbers else METRIC_NAMES["balanced_accuracy"]
-        lines.append(f"held out, {scores.protocol}: {held_title}  {text}  ({scores.graphs} training graphs: {others})")
     if model.bins_ is not None:
         lines.append(model.bins_.sentence)
     patterns = () if model.predicts == "numbers" else _class_patterns(model, graphs)
@@ -336,10 +328,6 @@ def _show_targets(facts: dict[str, Any], model: GraphClassifier | GraphRegressor
     headings += [f"{protocol}: {METRIC_NAMES[metric]}" for protocol, metric in columns]
     console.print(score_table("target", headings, rows))
     errors.print(f"Wrote {facts['out']}.")
-
-
-def _baselines(facts: dict[str, Any], part: str, digits: str) -> str:
-    return ", ".join(f"{name} {scores[part]:{digits}}" for name, scores in facts["baselines"].items())
 
 
 def _class_patterns(model: GraphClassifier, graphs: GraphSet) -> Iterator[str]:
@@ -377,6 +365,11 @@ def _show_scores(model: GraphClassifier | GraphRegressor, rows: GraphRows, outpu
         read = [labels[position] for position in rows.read]
         known = [number for number, label in enumerate(read) if label is not None]
         if not known:
+            continue
+        if rows.targets and not name:
+            note(
+                f"no score: the model predicts one of several targets; name its column, such as --y {rows.targets[0]}."
+            )
             continue
         try:
             scores[name] = len(known), _scores(each, [read[number] for number in known], outputs[name][known])

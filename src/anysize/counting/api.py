@@ -61,7 +61,8 @@ def count(
             number of samples, in `Counts.sampling`, is what the rest of the budget allows, from the measured speed.
         max_memory: memory limit for counting, in bytes or as text such as "4GiB", without the graphs and the table. It
             is enforced by estimates: engines that need more are not used, and graphs are counted in batches or with
-            fewer threads. In an `anysize.cluster` block the limit holds for each machine.
+            fewer threads. Without it, counts that would need more memory than is available are limited to that. In an
+            `anysize.cluster` block the limit holds for each machine.
         cache: cache folder; counts found here are not recomputed.
         color: for networkx, PyG and igraph graphs: the vertex attribute that holds the color.
         threads: number of threads; all cores if None. The result does not depend on it. In an `anysize.cluster` block:

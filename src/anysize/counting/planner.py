@@ -9,7 +9,7 @@ from time import monotonic
 import numpy as np
 
 from anysize._errors import CountWarning, warn_user
-from anysize._memory import format_bytes
+from anysize._memory import available_memory, format_bytes
 from anysize._progress import rough_duration
 from anysize._typing import FloatArray, IntArray
 from anysize.counting.engines.bitset import BITSET
@@ -35,6 +35,7 @@ MAX_PILOT_VERTICES = 512
 ALWAYS_BITSET_VERTICES = 512  # up to here it is the fastest engine for plain graphs
 SAMPLE_ABOVE_S = 0.5  # expected work above which connected sets are estimated from a sample,
 MAX_COST_RATIO = 30  # unless enumeration costs more than this many times as much as the best engine
+FILLS_MEMORY_S = 1.0  # expected work below which no count can fill the memory of a machine
 SECOND_ENGINE_ABOVE_S = 0.05  # expected gain above which the graphs of a set get different engines
 
 
@@ -43,7 +44,8 @@ def make_plan(
 ) -> CountPlan:
     """Choose exact engines, or samples if requested or over budget; warn if it will take long.
 
-    ``threads`` count at the same time, in this process or in each of several workers.
+    Without a memory limit, the memory that this machine has available is the limit of counts that need more. Those of
+    less than a second cannot fill it. ``threads`` count at the same time, here or in each of several workers.
     """
     began = monotonic()
     graphs.check()
@@ -64,6 +66,10 @@ def make_plan(
         left = max(budget - (monotonic() - began), 0.0)
         size = SampleSize(seconds=left * (workers or 1) / len(graphs))
         return _plan_samples(features, sizes, size, request, f"{expected}, more than the budget of {budget:g} s")
+    unlimited = request.max_memory is None and workers is None and seconds > FILLS_MEMORY_S
+    free = available_memory() if unlimited else None
+    if free is not None and max(_most_memory(choice, features, threads) for choice in choices) > free:
+        return make_plan(graphs, sizes, replace(request, max_memory=free), threads)
     if seconds > WARN_ABOVE_S:
         k, colored = sizes[-1], graphs.colors is not None
         sampling = (
@@ -78,6 +84,13 @@ def make_plan(
     if not (could_sample and len(sizes) == 1 and workers is None):
         budget = None
     return CountPlan(sizes, tuple(choices), seed=request.seed, max_memory=request.max_memory, budget_s=budget)
+
+
+def _most_memory(choice: EngineChoice, features: Features, threads: int) -> float:
+    """The bytes that the largest graph of a choice needs."""
+    need = choice.engine.memory(features, choice.k)
+    amounts = need.work(_usable(choice.engine, threads, len(choice.rows))) + need.tables()
+    return float(amounts[choice.rows].max(initial=0))
 
 
 def _plan_samples(
@@ -199,6 +212,7 @@ def _affordable(costs: FloatArray, needs: dict[str, MemoryNeed], features: Featu
         raise ValueError(
             f"{graph_title(features.graphs, row, row)} ({int(features.n[row])} vertices, {int(features.edges[row])} "
             f"edges) cannot be counted at k = {k} within {format_bytes(limit)}: the engine {smallest!r} needs least, "
-            f"about {format_bytes(amounts[smallest])}; use more memory, a smaller k, or colors=False"
+            f"about {format_bytes(amounts[smallest])}; raise max_memory if there is more, or use a smaller k "
+            "or colors=False"
         )
     return affordable

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -53,6 +54,8 @@ from anysize.training.device import resolve_device
 from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
+    from anysize.estimators.explain import Explanation
+    from anysize.kernels.explanation import VertexExplanation
     from anysize.kernels.vertex_bins import VertexBins
 
 Environments = Literal["median", "size"] | ArrayLike
@@ -195,19 +198,19 @@ class GraphEstimator(BaseEstimator):
         """Fit one estimator for each target; what cannot be learned is left out with a warning."""
         from sklearn.base import clone
 
-        learned, left_out = {}, []
+        known, learned, left_out = {}, {}, []
         for column, name in enumerate(targets):
             rows, labels = known_targets(table, column)
             if len(classes := np.unique(labels)) < 2:
                 has = "is not known of any graph" if not len(rows) else f"is {classes.tolist()[0]!r} in all graphs"
                 left_out.append(f"{name!r} {has}")
                 continue
-            model = clone(self)
-            try:
-                model._learn(training, model._encode(labels, learn=True), rows, name)
-            except ValueError as error:
-                raise ValueError(f"target {name!r}: {error}") from error
-            learned[name] = model
+            learned[name] = clone(self)
+            with _errors_of(name):
+                known[name] = learned[name]._encode(labels, learn=True), rows
+        for name, (codes, rows) in known.items():  # after all targets are checked: training takes time
+            with _errors_of(name):
+                learned[name]._learn(training, codes, rows, name)
         if left_out:
             sentence = f"there is nothing to learn about {plural(len(left_out), 'target')}: {'; '.join(left_out)}"
             if not learned:
@@ -367,6 +370,28 @@ class GraphEstimator(BaseEstimator):
         examples = self._examples(graphs)
         return self.ensemble_.represent(examples)
 
+    def explain(self, graph: Any, reference: Any = None) -> Explanation | VertexExplanation:
+        """What patterns (Gamma models) or vertices and their types (SizeMix, WL kernel) add to the predicted class.
+
+        "auto" explains by patterns if it uses Gamma models, otherwise by vertices. Of numbers, what SizeMix adds up.
+
+        Args:
+            graph: one graph.
+            reference: graphs to compare with: contributions are then relative to their mean. Without it, relative to
+                the mean training graph, for the WL kernel to an empty graph, for numbers to the size alone.
+        """
+        from anysize.estimators.explain import check_has_explanations, explain
+
+        self._only("explain")
+        check_has_explanations(self.ensemble_, self.predicts == "numbers")
+        source = as_graphs_or_counts(graph, self.color)
+        if len(source) != 1:
+            raise ValueError(f"explain takes one graph; got {len(source)}")
+        others = None if reference is None else self._examples(reference, warn=False)
+        if others is not None and not len(others):
+            raise ValueError("reference has no graphs; pass at least one, or leave it out")
+        return explain(self.ensemble_, getattr(self, "classes_", None), self._examples(source), others)
+
     @property
     def bins_(self) -> VertexBins | None:
         """The bins in which the models see vertex features; None without features, and for networks."""
@@ -404,6 +429,15 @@ def densities_vanish(source: GraphsOrCounts, y: IntArray | FloatArray, weights: 
         return False
     strata = None if y.dtype.kind == "f" else y.astype(np.int64)
     return check_graphon(source, strata, weights).regime == "not_graphon"
+
+
+@contextmanager
+def _errors_of(target: str) -> Iterator[None]:
+    """Errors name the target that they are about."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"target {target!r}: {error}") from error
 
 
 def _environments(source: GraphsOrCounts, environments: Any, method: Method, compares: bool) -> IntArray | None:

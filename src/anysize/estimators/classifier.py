@@ -22,8 +22,6 @@ from anysize.metrics import check_alike
 from anysize.metrics import score as score_of
 
 if TYPE_CHECKING:
-    from anysize.estimators.explain import Explanation
-    from anysize.kernels.explanation import VertexExplanation
     from anysize.methods.auto import Decision
 
 MIN_GRAPHS_FOR_ONE_CLASS = 20  # predictions that are all one class are reported from this number on
@@ -240,28 +238,6 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         check_is_fitted(self, "ensemble_")
         check_alike(labels, self.classes_)  # before counting
         return score_of(self.metric, labels, self.predict(source), weights)
-
-    def explain(self, graph: Any, reference: Any = None) -> Explanation | VertexExplanation:
-        """What patterns (Gamma models) or vertices and their types (SizeMix, WL kernel) add to the predicted class.
-
-        "auto" explains by patterns if it uses Gamma models, otherwise by vertices.
-
-        Args:
-            graph: one graph.
-            reference: graphs to compare with: contributions are then relative to their mean. Without it, relative to
-                the mean training graph, or for the WL kernel to an empty graph.
-        """
-        from anysize.estimators.explain import check_has_explanations, explain
-
-        self._only("explain")
-        check_has_explanations(self.ensemble_)
-        source = as_graphs_or_counts(graph, self.color)
-        if len(source) != 1:
-            raise ValueError(f"explain takes one graph; got {len(source)}")
-        others = None if reference is None else self._examples(reference, warn=False)
-        if others is not None and not len(others):
-            raise ValueError("reference has no graphs; pass at least one, or leave it out")
-        return explain(self.ensemble_, self.classes_, self._examples(source), others)
 
 
 def columns_of(predictions: Iterable[Labels]) -> Labels:

@@ -141,21 +141,24 @@ class Explanation:
 
 
 def explain(
-    ensemble: Ensemble, classes: Labels, examples: Examples, reference: Examples | None = None
+    ensemble: Ensemble, classes: Labels | None, examples: Examples, reference: Examples | None = None
 ) -> Explanation | VertexExplanation:
-    """The explanation of one graph; see `GraphClassifier.explain`."""
+    """The explanation of one graph; see `GraphClassifier.explain`. ``classes``: None for a model of numbers."""
     parts = _vertex_parts(ensemble)
-    if parts:
+    if parts or classes is None:
         explanation = parts[0].explain(examples, reference)
         several = "" if len(parts) == 1 else f" of the first of {len(parts)} models"
-        predicted = classes[[explanation.predicted]].tolist()[0]
+        predicted = explanation.predicted if classes is None else classes[[explanation.predicted]].tolist()[0]
         return replace(explanation, predicted=predicted, score=f"{explanation.score}{several}")
     return _explain_patterns(PatternSums.of(ensemble), ensemble, classes, examples, reference)
 
 
-def check_has_explanations(ensemble: Ensemble) -> None:
+def check_has_explanations(ensemble: Ensemble, numbers: bool = False) -> None:
     """An error for methods without explanations."""
-    if not _vertex_parts(ensemble):
+    parts = _vertex_parts(ensemble)
+    if numbers and not any(isinstance(part, FittedSizeMix) for part in parts):
+        raise ValueError(f"explanations of numbers need sizemix; this is {ensemble.method.name}")
+    if not parts:
         PatternSums.of(ensemble)
 
 

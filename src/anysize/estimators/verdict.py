@@ -12,6 +12,7 @@ from anysize._typing import FloatArray, IntArray
 from anysize.estimators.held_out import MODEL, HeldOutScores, fit_baselines
 from anysize.graphs.labels import Labels
 from anysize.methods.baselines import TOPOLOGY_ONLY
+from anysize.methods.defaults import METHOD, REGRESSION_METHOD
 from anysize.methods.method import Method, TrainingData
 from anysize.metrics import METRIC_NAMES, goodness, score_outputs
 
@@ -46,6 +47,21 @@ class Verdict:
     suggestions: Suggestions = ()
     held_out: tuple[HeldOutScores, ...] = ()
 
+    def __str__(self) -> str:
+        """A line for each set of scores, and the doubt."""
+        digits, title = (".3g" if self.metric == "rmse" else ".3f"), METRIC_NAMES[self.metric]
+        lines = [
+            f"{part} {title}  {scores[MODEL]:{digits}}  ({_others(scores, digits)})"
+            for part, scores in (("training", self.train), ("validation", self.validation))
+            if scores is not None
+        ]
+        for held in self.held_out:
+            score = f"{held.scores[MODEL]:{digits}} ± {held.errors[MODEL]:{digits}}"
+            about = f"{held.graphs} training graphs: {_others(held.scores, digits)}"
+            title = METRIC_NAMES["balanced_accuracy" if held.classes else "rmse"]
+            lines.append(f"held out, {held.protocol}: {title}  {score}  ({about})")
+        return "\n".join([*lines, *([f"doubt: {self.sentence}"] * (self.doubt is not None))])
+
     @property
     def sentence(self) -> str:
         """The doubt with its suggestions; empty without doubt."""
@@ -53,6 +69,11 @@ class Verdict:
             return ""
         suggested = " or ".join(f"{name} {value}" for name, value in self.suggestions)
         return f"{self.doubt}; try {suggested}" if suggested else self.doubt
+
+
+def _others(scores: Mapping[str, float], digits: str) -> str:
+    """Scores of the baselines."""
+    return ", ".join(f"{name} {score:{digits}}" for name, score in scores.items() if name != MODEL)
 
 
 def judge(
@@ -94,6 +115,7 @@ def judge(
             doubt = "; ".join(filter(None, (few, doubt))) or None
         elif (y == y[0]).all():
             doubt = f"all {len(y)} training graphs have the target {y[0]:g}: there is nothing to learn from them"
+            suggestions = ()
     return Verdict(metric, scores["training"], scores.get("validation"), doubt, suggestions, held_out)
 
 
@@ -145,7 +167,7 @@ def _doubt(
             return (
                 f"the model does not beat {best} on the {where} graphs ({title} {by_name[MODEL]:.3f}, {best} "
                 f"{by_name[best]:.3f}): it has learned almost nothing"
-            ), (*penalty, ("method", "wl-kernel" if method.name in ("auto", "sizemix") else "auto"))
+            ), (*penalty, ("method", "wl-kernel" if method.name in ("auto", "sizemix") else _default(metric)))
     where = "validation" if "validation" in scores else "training"
     by_name = scores[where]
     behind = by_name.get(TOPOLOGY_ONLY.name, by_name[MODEL]) - by_name[MODEL]
@@ -158,11 +180,17 @@ def _doubt(
     return None, ()
 
 
+def _default(metric: str) -> str:
+    """The method to try first."""
+    return REGRESSION_METHOD if metric == "rmse" else METHOD
+
+
 def _held_out_doubt(method: Method, held_out: tuple[HeldOutScores, ...]) -> tuple[str | None, Suggestions]:
     """A sentence and suggestions, if the model does not beat chance and the trivial baselines on held-out graphs."""
     for scores in held_out:
         if scores.doubt is not None:
-            return scores.doubt, (() if method.name == "auto" else (("method", "auto"),))
+            default = _default("accuracy" if scores.classes else "rmse")
+            return scores.doubt, (() if method.name == default else (("method", default),))
     for scores in held_out:
         if scores.topology_is_better:
             score = "balanced accuracy" if scores.classes else "RMSE"

@@ -291,23 +291,26 @@ class TargetComparison:
             best = -np.inf if mean is None else float(goodness(self.metric, mean))
             means.append(ComparisonRow(row.method, row.label, row.is_baseline, tuple(known), mean, goodness=best))
         decimals = decimals_of(self.metric, [row.mean for row in means])
-        highest = max((row.goodness for row in means if not row.is_baseline), default=-np.inf)
-        return tuple(
-            replace(row, decimals=decimals, best=not row.is_baseline and -np.inf < row.goodness == highest)
-            for row in means
-        )
+        highest = max((row.goodness for row in means), default=-np.inf)
+        best_rows = [row for row in means if -np.inf < row.goodness == highest]
+        beaten = not any(row.is_baseline for row in best_rows)
+        return tuple(replace(row, decimals=decimals, best=beaten and row in best_rows) for row in means)
 
     @property
     def statement(self) -> str:
         """The method with the best mean, and on how many targets it is clearly better than all baselines."""
-        best = [row for row in self.rows if row.best]
-        if not best:
+        scored = [row for row in self.rows if row.mean is not None]
+        methods = [row for row in scored if not row.is_baseline]
+        if not methods:
             return "No method has a score on every target."
-        above = sum(not comparison.row(best[0].method).not_above for comparison in self.scored)
-        return (
-            f"{best[0]} has the best mean over {plural(len(self.scored), 'target')}; it is clearly better than all "
-            f"baselines on {above} of them."
-        )
+        first = max(methods, key=lambda row: row.goodness)
+        above = sum(not comparison.row(first.method).not_above for comparison in self.scored)
+        mean = f"mean over {plural(len(self.scored), 'target')}"
+        begin = f"{first} has the best {mean}; it"
+        if not first.best:
+            baseline = max((row for row in scored if row.is_baseline), key=lambda row: row.goodness)
+            begin = f"No method beats the baseline {baseline} in the {mean}; the best of them, {first},"
+        return f"{begin} is clearly better than all baselines on {above} of them."
 
     @cached_property
     def table(self) -> Table:
@@ -519,7 +522,7 @@ def _compare(
 def compared_methods(names: Iterable[str], predicts: TargetKind = "classes") -> list[Method]:
     """The named methods, then the trivial baselines and ablations."""
     trivial = [method.name for method in TRIVIAL[predicts]]
-    methods = [find_method(name) for name in dict.fromkeys((*names, *trivial))]
+    methods = [find_method(name, predicts) for name in dict.fromkeys((*names, *trivial))]
     if len(methods) == len(trivial):
         raise ValueError(f"A comparison needs at least one method besides the baselines {', '.join(trivial)}.")
     return sorted(methods, key=lambda method: method.is_baseline)

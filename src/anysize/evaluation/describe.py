@@ -45,13 +45,14 @@ def describe(splits: Splits) -> tuple[SplitSummary, ...]:
 def shift(splits: Splits) -> str:
     """One sentence on the shift from training to test graphs: sizes, class shares, and color shares.
 
-    The strength is that of the class whose mean size changes most. Shares are compared by total variation distance,
-    half the sum of absolute differences: 0 for equal shares, 1 for shares without overlap.
+    The strength is that of the class whose mean size changes most; of all graphs if no class is in both. Shares are
+    compared by total variation distance, half the sum of absolute differences: 0 for equal shares, 1 for shares
+    without overlap.
     """
     train, test, count = splits.train, splits.test, len(splits.classes)
     before, after = float(train.sizes.mean()), float(test.sizes.mean())
-    pairs = _class_sizes(train, test) if count else [(max(before, 1.0), max(after, 1.0))]
-    ratio = max((max(a / b, b / a) for b, a in pairs), default=1.0)
+    pairs = (_class_sizes(train, test) if count else []) or [(max(before, 1.0), max(after, 1.0))]
+    ratio = max(max(a / b, b / a) for b, a in pairs)
     strength = next(words for limit, words in STRENGTHS if ratio < limit)
     parts = [
         f"{strength}: test graphs have {after / max(before, 1e-9):.1f} times as many vertices "

@@ -35,7 +35,7 @@ from anysize.methods.method import (
 )
 from anysize.metrics import all_metrics, ranks_by_class, score_outputs
 from anysize.splits import stratified_folds
-from anysize.training.device import at_most_threads, resolve_device
+from anysize.training.device import one_thread, resolve_device
 from anysize.training.settings import BEST_LOWEST_PENALTY, Recipe
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def evaluate_runs(
             groups[run_recipe] = _Group(method, splits, recipe, run_recipe, options)
         groups[run_recipe].runs.append(Run(model, run.seed))
         groups[run_recipe].configurations.append(run.configuration)
-    with at_most_threads(1):
+    with one_thread():
         for number, group in enumerate(groups.values()):
             yield from group.records(part_of(progress, number, len(groups)))
 

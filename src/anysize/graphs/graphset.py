@@ -176,17 +176,18 @@ class GraphSet:
     @property
     def sizes(self) -> IntArray:
         """Vertices per graph."""
-        return np.diff(self.first)
+        return self.first[1:] - self.first[:-1]
 
     @property
     def edge_counts(self) -> IntArray:
         """Undirected edges per graph."""
-        return np.diff(self.indptr[self.first]) // 2
+        ends = self.indptr[self.first]
+        return (ends[1:] - ends[:-1]) // 2
 
     @property
     def degrees(self) -> IntArray:
         """Degree of every vertex of the set."""
-        return np.diff(self.indptr)
+        return self.indptr[1:] - self.indptr[:-1]
 
     @property
     def neighbors(self) -> IntArray:
@@ -499,13 +500,13 @@ class GraphSet:
         Args:
             data: the graphs; ``edge_index`` holds an edge without direction in both directions, as PyG does.
             color: the field with one integer or string per vertex (one column allowed) or one-hot rows, such as
-                ``"x"``. Default: no colors. Pick one column of a field with several first:
+                ``"x"``. Default: ``x`` if it holds one-hot rows. Pick one column of a field with several first:
                 ``data.atom = data.x[:, 0]``.
             y: one label per graph. Default: the ``y`` of the graphs, if each holds exactly one number.
             edge_color: the field with one integer or string per edge, one-hot rows, or several columns of integers,
                 which become one color. Default: ``edge_attr`` if it is like that.
             features: the field, or several, with the features of vertices. Default: ``x`` if it holds floating-point
-                numbers that are not one-hot and is not the color.
+                numbers that are not one-hot and is not the color; ``[]`` for none.
         """
         from anysize.io.convert import convert
         from anysize.io.pyg import PYG

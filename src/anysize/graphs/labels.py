@@ -39,7 +39,7 @@ def labels_of(graphs: Any, y: ArrayLike | None = None) -> Labels:
     if labels.shape != (len(graphs),):
         got = f"y of shape {labels.shape}" if labels.ndim else f"a {type(given).__name__}: pass a list or an array"
         if labels.ndim == 2:
-            got += "; choose one of several targets, such as graphs.target(name), or one column of y"
+            got += "; choose one of several targets, such as graphs.target(name) (--y NAME), or one column of y"
         raise ValueError(f"expected one label for each of the {len(graphs)} graphs; got {got}")
     check_complete(labels)
     if (names := getattr(graphs, "names", None)) is not None:

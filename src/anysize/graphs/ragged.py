@@ -18,7 +18,7 @@ def offsets(lengths: NDArray[np.integer] | BoolArray) -> IntArray:
         [0, 2, 2, 5]
     """
     first = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=first[1:])
+    lengths.cumsum(out=first[1:])
     return first
 
 
@@ -29,7 +29,7 @@ def owners(first: NDArray[np.integer]) -> IntArray:
         >>> owners(np.array([0, 2, 2, 5])).tolist()
         [0, 0, 2, 2, 2]
     """
-    return np.repeat(np.arange(len(first) - 1), np.diff(first))
+    return np.arange(len(first) - 1).repeat(first[1:] - first[:-1])
 
 
 def ranges(starts: IntArray, lengths: IntArray) -> IntArray:
@@ -40,7 +40,7 @@ def ranges(starts: IntArray, lengths: IntArray) -> IntArray:
         [7, 8, 0, 1, 2]
     """
     first = offsets(lengths)
-    return np.repeat(starts - first[:-1], lengths) + np.arange(int(first[-1]))
+    return (starts - first[:-1]).repeat(lengths) + np.arange(int(first[-1]))
 
 
 def select_rows(key: Any, n: int) -> slice | IntArray:

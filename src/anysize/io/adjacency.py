@@ -14,6 +14,7 @@ from anysize.io.reader import Format, ParsedSet, ReadOptions
 from anysize.io.table import find_columns
 from anysize.io.text import normalize, quote_bytes
 
+MOLECULES_HINT = "name the column of a table of molecules, smiles= (--smiles)"
 _MAX_EDGE_COLUMNS = 4  # a CSV file without a header and with more columns is a matrix
 
 
@@ -141,7 +142,7 @@ def _parse_row(line: bytes, row: int, where: str, size: int, above: int, left: i
             f"{where}, line {number}: expected {size} numbers{' after the index' if left else ''}, "
             f"since the matrix has {size} rows; got {len(fields)}. Expected a matrix with commas between the numbers: "
             "alone, with a header line, or with a header line and an index column; a table of edges has a header with "
-            "source and target."
+            f"source and target; or {MOLECULES_HINT}."
         )
     return [_parse_number(field, number, where, column == row) for column, field in enumerate(fields)]
 

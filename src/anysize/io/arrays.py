@@ -61,6 +61,10 @@ def parse_mat(data: bytes, where: str, options: ReadOptions) -> ParsedSet:
         shape: tuple[int, ...] = getattr(value, "shape", ())
         if len(shape) == 3 and shape[0] == shape[1]:  # matrices follow each other along the last axis in MATLAB
             held[name] = np.moveaxis(value, 2, 0)
+    cells = {name: value.ravel() for name, value in held.items() if getattr(value, "dtype", np.dtype(float)).hasobject}
+    for name, values in cells.items():
+        held = {key: value for key, value in held.items() if key != name}
+        held |= {f"{name}:{number}": value for number, value in enumerate(values)}
     return _convert(held, where, options)
 
 
@@ -115,7 +119,7 @@ def _convert(arrays: dict[str, Any], where: str, options: ReadOptions) -> Parsed
         shapes = ", ".join(f"{name} {tuple(getattr(array, 'shape', ()))}".strip() for name, array in arrays.items())
         raise GraphError(f"{where}: expected square matrices of numbers; got {shapes[:200] or 'nothing'}.")
     cut, names = Cut.of(options), [name for name, _ in matrices] if len(matrices) > 1 else None
-    clauses = [f"{where}: the arrays {', '.join(unused)} are not square matrices and are not used"] if unused else []
+    clauses = [f"the arrays {', '.join(unused)} in {where} are not square matrices and are not used"] if unused else []
     return ParsedSet(
         [parse_matrix(matrix, f"{where} {name}".strip(), cut) for name, matrix in matrices], None, names, clauses
     )

@@ -3,7 +3,8 @@
 ``edges`` is required. ``n`` defaults to the number of colors, or the largest vertex number plus 1. ``colors``,
 ``edge_colors`` (one per edge), ``features`` (a row of numbers per vertex), ``feature_names``, ``y`` and ``name`` are
 given for all graphs or for none. With ``"directed": true`` an edge without its reverse points from its first to its
-second vertex. Several targets are an object: ``"y": {"A": 1, "B": null}``; a graph may lack some.
+second vertex. Several targets are an object: ``"y": {"A": 1, "B": null}``; a graph may lack some. The option ``y``
+names keys of this object, or of the line, to be the labels.
 """
 
 from __future__ import annotations
@@ -42,9 +43,19 @@ def parse_json_lines(data: bytes, where: str, options: ReadOptions) -> ParsedSet
     unknown = sorted(set(keys) - set(KEYS))
     values = {key: [record.get(key) for record in records] for key in keys if key in (*unknown, "y", "name")}
     names, y = values.pop("name", []), values.get("y")
-    targets = list(dict.fromkeys(name for label in y or () if isinstance(label, dict) for name in label))
-    if y is not None and targets:
-        y = [tuple((label if isinstance(label, dict) else {}).get(name) for name in targets) for label in y]
+    by_name = [label if isinstance(label, dict) else {} for label in y or [None] * len(lines)]
+    targets = list(options.targets or dict.fromkeys(name for label in by_name for name in label))
+    if options.y is not None:
+        by_name = [record | label for record, label in zip(records, by_name, strict=True)]
+        held = list(dict.fromkeys(name for label in by_name for name in label if name == "y" or name not in KEYS))
+        for name in options.targets or (str(options.y),):
+            if name not in held:
+                raise GraphError(f"{where}: there is no label {name!r}; the labels are {', '.join(held)[:200] or 'y'}.")
+    if options.y is not None and not options.targets:
+        y, targets = [label.get(str(options.y)) for label in by_name], []
+    elif targets:
+        y = [tuple(label.get(name) for name in targets) for label in by_name]
+    unknown = [key for key in unknown if key not in (options.targets or (options.y,))]
     return ParsedSet(
         graphs, y,
         [str(row if name is None else name) for row, name in enumerate(names)] or None,
@@ -55,7 +66,12 @@ def parse_json_lines(data: bytes, where: str, options: ReadOptions) -> ParsedSet
 
 
 JSON_LINES = Format(
-    "JSON lines", parse_json_lines, endings=(".jsonl", ".ndjson"), recognizes=is_json_lines, has_rows=True
+    "JSON lines",
+    parse_json_lines,
+    frozenset({"y"}),
+    endings=(".jsonl", ".ndjson"),
+    recognizes=is_json_lines,
+    has_rows=True,
 )
 
 

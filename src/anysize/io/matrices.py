@@ -110,7 +110,7 @@ def parse_matrix(item: Any, what: str, cut: Cut, colors: Any = None) -> ParsedGr
         pairs //= 2
     if cut.levels:
         source, target = source[off_diagonal], target[off_diagonal]
-        passed = cut.levels_passed(strength, pairs)
+        passed = cut.levels_passed(_without_rounding(strength, source * size + target, target * size + source), pairs)
         kept = passed > 0
         edge_colors = passed[kept] if cut.levels > 1 else None
         return ParsedGraph(size, source[kept], target[kept], colors, edge_colors, directed=not is_triangular)
@@ -120,6 +120,23 @@ def parse_matrix(item: Any, what: str, cut: Cut, colors: Any = None) -> ParsedGr
             "threshold=0.5 (--threshold 0.5), or by the share of pairs, such as density=0.1 (--density 0.1)."
         )
     return ParsedGraph(size, source, target, colors, weights=weights[off_diagonal], directed=True)
+
+
+def _without_rounding(strength: NDArray[Any], place: IntArray, reverse: IntArray) -> NDArray[Any]:
+    """The weights of a matrix that is symmetric but for rounding, as of `numpy.corrcoef`, made equal both ways.
+
+    Otherwise a cut between the two weights of a pair would give its edge a direction.
+
+    >>> _without_rounding(np.array([0.3, 0.3 + 1e-16]), np.array([1, 2]), np.array([2, 1])).tolist()
+    [0.30000000000000004, 0.30000000000000004]
+    """
+    order, partner = np.argsort(place), np.argsort(reverse)
+    there, back = strength[order], strength[partner]
+    if not np.array_equal(place[order], reverse[partner]) or not np.allclose(there, back):
+        return strength
+    equal = np.empty_like(strength)
+    equal[order] = np.maximum(there, back)
+    return equal
 
 
 def _entries(item: Any, what: str) -> tuple[int, IntArray, IntArray, NDArray[Any]]:

@@ -20,33 +20,29 @@ _NOT_COLORS = frozenset({"pos", "batch", "y", "id", "name", "n_id"})  # position
 def parse_pyg(data: Sequence[Any], options: ReadOptions) -> ParsedSet:
     """The graphs, also those of batches; ``edge_index`` holds an edge without direction in both directions.
 
-    By default ``x`` becomes features if it holds floating-point numbers that are not one-hot, ``edge_attr`` edge colors
-    if it holds integers or one-hot rows, and ``y`` the labels if each graph has exactly one number, or several targets
-    if each has one row of them.
+    By default ``x`` becomes colors if it holds one-hot rows, and features if it holds other floating-point numbers;
+    ``edge_attr`` edge colors if it holds integers or one-hot rows; and ``y`` the labels if each graph has exactly one
+    number, or several targets if each has one row of them.
     """
     items = [graph for item in data for graph in _unbatch(item)]
-    names, types = options.feature_names, options.edge_color
-    if options.features is None and options.color != "x" and _hold_features(items):
-        names = ("x",)
+    color, names, types = options.color, options.feature_names, options.edge_color
+    x = _tables(items, "x", lambda item: item.num_nodes) if color != "x" and "x" not in names else None
+    if x is not None and rows_vary(x):
+        if all(map(_is_one_hot, x)):
+            color = "x" if color is None else color
+        elif options.features is None and all(table.dtype.kind == "f" for table in x):
+            names = ("x",)
     if types is None and _hold_edge_types(items):
         types = "edge_attr"
     one_hot = types is not None and all(map(_is_one_hot, _tables(items, types, _edge_amount) or ()))  # in all graphs
-    graphs = [_parse(item, graph, options.color, types, one_hot, names) for graph, item in enumerate(items)]
+    graphs = [_parse(item, graph, color, types, one_hot, names) for graph, item in enumerate(items)]
     y, problem = _graph_labels(items)
     is_chosen = options.color is not None or options.features is not None
-    unused = _unused(items, is_chosen, types, names)
-    return ParsedSet(graphs, y, unused=unused, color_title=f"field {options.color!r}", y_problem=problem)
+    unused = _unused(items, is_chosen, types, {*names, color})
+    return ParsedSet(graphs, y, unused=unused, color_title=f"field {color!r}", y_problem=problem)
 
 
 PYG = Library("a PyG Data", frozenset({("torch_geometric", "Data")}), parse_pyg)
-
-
-def _hold_features(items: Sequence[Any]) -> bool:
-    """Whether ``x`` of all graphs holds finite floats, as many for every vertex, that are not one-hot."""
-    tables = _tables(items, "x", lambda item: item.num_nodes)
-    if tables is None or any(table.dtype.kind != "f" or not np.isfinite(table).all() for table in tables):
-        return False
-    return len({table.shape[1:] for table in tables}) == 1 and not all(map(_is_one_hot, tables)) and rows_vary(tables)
 
 
 def _hold_edge_types(items: Sequence[Any]) -> bool:
@@ -172,9 +168,9 @@ def _graph_labels(items: Sequence[Any]) -> tuple[NDArray[Any] | None, str]:
     return None, f"graph {odd} has y of shape {given[odd].shape} instead of one number, so the set has no labels"
 
 
-def _unused(items: Sequence[Any], chosen: bool, edge_color: str | None, features: Sequence[str]) -> Iterator[str]:
+def _unused(items: Sequence[Any], chosen: bool, edge_color: str | None, used: set[str | None]) -> Iterator[str]:
     if not chosen:
-        fields = _fields(items, "node_attrs", {"x"}) - _NOT_COLORS - set(features)
+        fields = _fields(items, "node_attrs", {"x"}) - _NOT_COLORS - used
         varying = [name for name in fields if not name.endswith("_mask") and _varies(items, name)]
         yield from unused_vertices(varying, "field", " if it holds categories or one-hot rows")
     fields = _fields(items, "edge_attrs", {"edge_attr", "edge_weight"}) - {"edge_index", edge_color or ""}

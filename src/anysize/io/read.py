@@ -18,10 +18,12 @@ from anysize._text import plural
 from anysize._typing import PathLike
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import target_table
+from anysize.io.adjacency import MATRIX_TEXT, MOLECULES_HINT
 from anysize.io.archive import FileTree, Folder, open_tree, read_file, unpacked
 from anysize.io.edgelist import EDGE_LIST
 from anysize.io.join import join_graphs
 from anysize.io.labels import read_labels
+from anysize.io.matrices import Cut
 from anysize.io.reader import Format, ParsedSet, ReadOptions
 from anysize.io.readers import ENDINGS, FORMATS
 from anysize.io.smiles import MOLECULES
@@ -65,8 +67,8 @@ def read_graphs(
         path: the file or folder; with ``smiles`` also a pandas data frame.
         name: which TU set to read, if the folder or zip file holds several.
         smiles: the column with the SMILES of molecules (needs RDKit).
-        y: the column (tables) or graph attribute (GraphML, GML) with the label of a graph; or a list of them, for
-            several targets. Graphs may lack some of these.
+        y: the column (tables), key (JSON lines) or graph attribute (GraphML, GML) with the label of a graph; or a list
+            of them, for several targets. Graphs may lack some of these.
         color: the vertex attribute that holds the color (GraphML, GML), or the properties that
             distinguish atoms, see `GraphSet.from_rdkit`.
         atoms: what distinguishes atoms: "rich" (the default) for element, aromaticity, hydrogens and charge, or
@@ -135,6 +137,7 @@ def parse_source(
             f"read_graphs takes a path, or with smiles= a data frame; got {type(source).__name__}. Graphs of libraries "
             "need no reading: pass them as they are, or use GraphSet.from_networkx, from_rdkit, ..."
         )
+    Cut.of(options)  # an error of the options is not one of a file
     path = Path(source)
     if not path.is_dir() and not path.is_file():
         raise GraphError(f"There is no file or folder {path}.")
@@ -167,15 +170,16 @@ def recognize(data: bytes, name: str, where: str, options: ReadOptions) -> Forma
     """The format of a file; an error for options that it does not take."""
     plain = name.removesuffix(".gz").lower()
     form = MOLECULES if options.smiles is not None else next(form for form in FORMATS if form.matches(data, plain))
-    _check_options(options, form.options, f"{where}, which is read as {form.title}")
+    or_else = f", or {MOLECULES_HINT}" if form is MATRIX_TEXT else ""
+    _check_options(options, form.options, f"{where}, which is read as {form.title}", or_else)
     return form
 
 
-def _check_options(options: ReadOptions, accepted: frozenset[str], what: str) -> None:
+def _check_options(options: ReadOptions, accepted: frozenset[str], what: str, or_else: str = "") -> None:
     for key in options.given:
         if key not in accepted:
             titles = [form.title for form in (*FORMATS, MOLECULES) if key in form.options]
-            raise GraphError(f"{key}= is for {', '.join(titles)} files, not for {what}; leave it out.")
+            raise GraphError(f"{key}= is for {', '.join(titles)} files, not for {what}; leave it out{or_else}.")
 
 
 def _parse(data: bytes, name: str, where: str, options: ReadOptions, rows: bool) -> ParsedSet:
@@ -187,14 +191,21 @@ def _parse(data: bytes, name: str, where: str, options: ReadOptions, rows: bool)
         return replace(parsed, columns=form.columns(data, where))
     if rows or not form.has_rows:
         return parsed
-    return _leave_out_rows(parsed, where, options) if form.leaves_out else _check_rows(parsed, where)
+    if form.leaves_out:
+        return _leave_out_rows(parsed, where, options, "a SMILES that RDKit can read")
+    return _check_rows(parsed, where, options)
 
 
-def _check_rows(parsed: ParsedSet, where: str) -> ParsedSet:
-    """The rows; an error unless all have a graph, and all of them labels of one kind or none."""
+def _check_rows(parsed: ParsedSet, where: str, options: ReadOptions) -> ParsedSet:
+    """The rows; an error unless all have a graph, and all of them labels of one kind or none.
+
+    If labels are named, rows without any are left out.
+    """
     for line, problem in zip(parsed.lines, parsed.problems, strict=True):
         if problem:
             raise GraphError(f"{where}, line {line}: {problem}.")
+    if options.y is not None:
+        parsed = _leave_out_rows(parsed, where, options)
     if parsed.targets:
         return parsed
     if parsed.y is None or all(label is None for label in parsed.y):
@@ -208,7 +219,7 @@ def _check_rows(parsed: ParsedSet, where: str) -> ParsedSet:
     return parsed
 
 
-def _leave_out_rows(parsed: ParsedSet, where: str, options: ReadOptions) -> ParsedSet:
+def _leave_out_rows(parsed: ParsedSet, where: str, options: ReadOptions, graph: str = "") -> ParsedSet:
     """The rows that have a graph, and a label if a column of labels is named; warnings name the others."""
     y = [None] * len(parsed.graphs) if parsed.y is None else parsed.y
     labeled = [options.y is None or label not in (None, (None,) * len(parsed.targets)) for label in y]
@@ -216,12 +227,11 @@ def _leave_out_rows(parsed: ParsedSet, where: str, options: ReadOptions) -> Pars
     unread = [row for row, problem in enumerate(parsed.problems) if problem and labeled[row]]
     kept = sorted(set(range(len(labeled))).difference(unlabeled, unread))
     if not kept:
-        label = "" if options.y is None else f" and {_label_in(options)}"
+        needed = " and ".join(filter(None, (graph, "" if options.y is None else _label_in(options))))
         raise GraphError(
-            f"{where}: none of {plural(len(labeled), 'row')} has a SMILES that RDKit can read{label}; the first is in "
-            f"line {parsed.lines[0]}."
+            f"{where}: none of {plural(len(labeled), 'row')} has {needed}; the first is in line {parsed.lines[0]}."
         )
-    for rows, what in ((unread, "a SMILES that RDKit can read"), (unlabeled, _label_in(options))):
+    for rows, what in ((unread, graph), (unlabeled, _label_in(options))):
         if rows:
             lines = ", ".join(str(parsed.lines[row]) for row in rows[:_MAX_ROWS_SHOWN])
             more = ", ..." if len(rows) > _MAX_ROWS_SHOWN else ""
@@ -229,8 +239,8 @@ def _leave_out_rows(parsed: ParsedSet, where: str, options: ReadOptions) -> Pars
             warn_user(f"Left out {left_out}: line{'s' if len(rows) > 1 else ''} {lines}{more}.", GraphWarning)
     return ParsedSet(
         [parsed.graphs[row] for row in kept], None if options.y is None else [parsed.y[row] for row in kept],
-        [parsed.names[row] for row in kept] if parsed.names is not None else None, color_title=parsed.color_title,
-        targets=parsed.targets,
+        [parsed.names[row] for row in kept] if parsed.names is not None else None, parsed.unused,
+        color_title=parsed.color_title, lines=[parsed.lines[row] for row in kept], targets=parsed.targets,
     )  # fmt: skip
 
 

@@ -80,10 +80,10 @@ class VertexExplanation:
     has, and patterns.
 
     Attributes:
-        predicted: the class.
-        probability: its value in `predict_proba`.
-        score: what contributions add up to: the margin of the SVM (for more than two classes the mean margin against
-            the other classes), or the weighted mean of the logits of the heads of SizeMix.
+        predicted: the class, or the number.
+        probability: its value in `predict_proba`; None for a number.
+        score: what contributions add up to: the number, the margin of the SVM (for more than two classes the mean
+            margin against the other classes), or the weighted mean of the logits of the heads of SizeMix.
         base: the score without contributions.
         base_name: which graph has this score.
         graph: the graph.
@@ -97,7 +97,7 @@ class VertexExplanation:
     """
 
     predicted: Any
-    probability: float
+    probability: float | None
     score: str
     base: float
     base_name: str
@@ -140,13 +140,24 @@ class VertexExplanation:
     def _vertex_columns(self) -> list[IntArray]:
         return vertex_columns(self.kernel, self.graph)
 
+    @property
+    def _heading(self) -> str:
+        if self.probability is None:
+            return f"{self._title} ({self.score})"
+        return f"{self._title} (probability {self.probability:.2f}); {self.score} {self.margin:+.2f}"
+
+    @property
+    def _title(self) -> str:
+        """The class, or the number."""
+        return str(self.predicted) if self.probability is not None else f"{self.predicted:.4g}"
+
     def __str__(self) -> str:
         return self.text()
 
     def text(self, top: int = MAX_TYPES_SHOWN) -> str:
         """One line for each of the ``top`` strongest types, one for the others, and the strongest vertices."""
         shown = self.strongest(top)
-        lines = [f"{self.predicted} (probability {self.probability:.2f}); {self.score} {self.margin:+.2f}"]
+        lines = [self._heading]
         titles = [_short(title) for title in _titles(shown)]
         width = max(24, *map(len, titles), 0)
         for title, shown_type in zip(titles, shown, strict=True):
@@ -189,15 +200,14 @@ class VertexExplanation:
         A molecule that was read from SMILES is drawn as such if RDKit is installed, with types of bonds only if the
         model sees them. Of a large graph, the strongest vertices and their neighbors are drawn.
         """
-        drawn: Axes = _plots().draw_contributions(self._seen, self.vertices, str(self.predicted), ax)
+        drawn: Axes = _plots().draw_contributions(self._seen, self.vertices, self._title, ax)
         return drawn
 
     def figure(self, top: int = MAX_TYPES_SHOWN) -> Figure:
         """A matplotlib figure: the graph as in `plot`, and a bar for each of the strongest types."""
         shown = self.strongest(top)
         bars = [(title, shown_type.contribution) for title, shown_type in zip(_titles(shown), shown, strict=True)]
-        title = f"{self.predicted}, probability {self.probability:.2f} ({self.score} {self.margin:+.2f})"
-        drawn: Figure = _plots().contributions_figure(self._seen, self.vertices, str(self.predicted), bars, title)
+        drawn: Figure = _plots().contributions_figure(self._seen, self.vertices, self._title, bars, self._heading)
         return drawn
 
     @property

@@ -83,12 +83,15 @@ def gram(left: csr_array[np.float64], right: csr_array[np.float64] | None = None
     return np.asarray(product, np.float64)
 
 
+def index_type(*amounts: int) -> type[np.int32 | np.int64]:
+    """The 32-bit indices that scikit-learn requires of a table with so many entries, rows and columns, if they do."""
+    return np.int32 if max(amounts) < 2**31 else np.int64
+
+
 def short_indices(table: csr_array[np.float64]) -> csr_array[np.float64]:
-    """The same table with the 32-bit indices that scikit-learn requires, unless it is too large for them."""
-    if max(table.nnz, *table.shape) >= 2**31:
-        return table
-    parts = table.data, table.indices.astype(np.int32), table.indptr.astype(np.int32)
-    return csr_array(parts, shape=table.shape)
+    """The same table with indices of `index_type`."""
+    short = index_type(table.nnz, *table.shape)
+    return csr_array((table.data, table.indices.astype(short), table.indptr.astype(short)), shape=table.shape)
 
 
 def _column_counts(table: csr_array[np.float64]) -> IntArray:

@@ -31,9 +31,10 @@ from anysize.graphs.graphset import BOTH_WAYS, GraphSet
 from anysize.graphs.labels import State
 from anysize.graphs.ragged import offsets, owners, ranges
 from anysize.io.convert import as_graphset
-from anysize.kernels.gram import ExplicitKernel, short_indices
+from anysize.kernels.gram import ExplicitKernel, index_type
 from anysize.patterns.pattern import format_color
 
+OWN_FACTOR = np.uint64(0xD6E8FEB86659FD93)  # any large odd number: a vertex counts otherwise than its neighbors
 MAX_NEIGHBORS_NAMED = 6  # different classes of neighbors in the name of a class
 
 
@@ -55,8 +56,9 @@ class Signatures:
 
     def rows(self, index: IntArray) -> Signatures:
         """The rows with these numbers."""
-        lengths = np.diff(self.first)[index]
-        return Signatures(self.own[index], offsets(lengths), self.near[ranges(self.first[index], lengths)])
+        start = self.first[index]
+        lengths = self.first[index + 1] - start
+        return Signatures(self.own[index], offsets(lengths), self.near[ranges(start, lengths)])
 
     def equals(self, other: Signatures) -> bool:
         """Whether both have the same rows in the same order; arrays that are shared need no look."""
@@ -149,10 +151,11 @@ def number_signatures(rows: Signatures, known: Signatures = NO_SIGNATURES) -> tu
 
 def _hashes(rows: Signatures, salt: int) -> NDArray[np.uint64]:
     """A hash of every row that does not depend on the order of its neighbors."""
+    mixed = _mix(np.concatenate([rows.own, rows.near]), salt)
     sums = np.zeros(len(rows.near) + 1, np.uint64)
-    np.cumsum(_mix(rows.near, 2 * salt), out=sums[1:])  # modulo 2**64
+    mixed[len(rows) :].cumsum(out=sums[1:])  # modulo 2**64
     ends = sums[rows.first]
-    return _mix(_mix(rows.own, 2 * salt), 2 * salt + 1) + ends[1:] - ends[:-1]
+    return OWN_FACTOR * mixed[: len(rows)] + ends[1:] - ends[:-1]
 
 
 def _mix(numbers: NDArray[Any], salt: int) -> NDArray[np.uint64]:
@@ -169,10 +172,10 @@ def _mix(numbers: NDArray[Any], salt: int) -> NDArray[np.uint64]:
 def _equal(rows: Signatures, others: Signatures, numbers: IntArray) -> bool:
     """Whether every row equals that one of the others."""
     start = others.first[numbers]
-    lengths = np.diff(rows.first)
+    lengths = rows.first[1:] - rows.first[:-1]
     if (rows.own != others.own[numbers]).any() or (lengths != others.first[numbers + 1] - start).any():
         return False
-    return not (rows.near != others.near[np.repeat(start - rows.first[:-1], lengths) + np.arange(len(rows.near))]).any()
+    return not (rows.near != others.near[(start - rows.first[:-1]).repeat(lengths) + np.arange(len(rows.near))]).any()
 
 
 @dataclass(frozen=True, eq=False)
@@ -377,16 +380,17 @@ class WLKernel(ExplicitKernel):
 
     def _features(self, graphs: GraphSet, classes: list[IntArray]) -> csr_array[np.float64]:
         width = int(self.offsets_[-1])
-        columns, new = [], width  # columns of colors that are unknown in training come last
+        by_step, new = [], width  # columns of colors that are unknown in training come last
         for of_iteration, begin, end in zip(classes, self.offsets_, self.offsets_[1:], strict=False):
             unknown = of_iteration - (end - begin)
-            columns.append(np.where(unknown < 0, of_iteration + begin, unknown + new))
+            by_step.append(np.where(unknown < 0, of_iteration + begin, unknown + new))
             new += max(int(unknown.max(initial=-1)) + 1, 0)
-        entries = np.stack(columns, axis=1).reshape(-1)  # vertex by vertex, so that rows follow each other
+        entries = np.stack(by_step, axis=1).reshape(-1)  # vertex by vertex, so that rows follow each other
         kept = entries < width
+        columns, ends = entries[kept], offsets(kept)[len(classes) * graphs.first]
+        short = index_type(len(columns), len(graphs), width)
         known: csr_array[np.float64] = csr_array(
-            (np.ones(int(kept.sum())), entries[kept], offsets(kept)[len(classes) * graphs.first]),
-            shape=(len(graphs), width),
+            (np.ones(len(columns)), columns.astype(short), ends.astype(short)), shape=(len(graphs), width)
         )
         known.sum_duplicates()
         if self.normalize:
@@ -394,7 +398,7 @@ class WLKernel(ExplicitKernel):
             full.sum_duplicates()
             lengths = np.sqrt(np.bincount(owners(full.indptr), full.data**2, minlength=len(graphs)))
             known.data /= lengths[owners(known.indptr)]
-        return short_indices(known)
+        return known
 
     def state(self) -> State:
         """What was learned: a JSON-compatible dictionary, and arrays."""

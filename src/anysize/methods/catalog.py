@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from anysize._registry import Registry
-from anysize._text import plural
 from anysize._typing import TargetKind
 from anysize.graphs.attributes import ATTRIBUTES
 from anysize.graphs.graphset import GraphSet
@@ -48,7 +47,7 @@ def find_method(name: str, predicts: TargetKind | None = None) -> Method:
 
 def unused_by(method: Method, graphs: GraphSet) -> str | None:
     """One sentence about the attributes of graphs that a method does not use, and the methods that do; None if none."""
-    clauses = []
+    unused: dict[str, list[str]] = {}  # who uses it -> attributes
     for name, _, _, palette, title in ATTRIBUTES:
         array = getattr(graphs, name)
         if not title or title in method.uses or array is None or not array.size:
@@ -57,7 +56,6 @@ def unused_by(method: Method, graphs: GraphSet) -> str | None:
             continue
         names = [row.name for row in METHODS.values() if not row.is_baseline and title in row.uses]
         several = f"{', '.join(names[:-1])} and {names[-1]} do" if len(names) > 1 else ""
-        clauses.append(f"{title} ({several or (f'{names[0]} does' if names else 'no method does')})")
-    if not clauses:
-        return None
-    return f"{method.name} does not use {plural(len(clauses), 'attribute')} of these graphs: {', '.join(clauses)}."
+        unused.setdefault(several or (f"{names[0]} does" if names else "no method does"), []).append(title)
+    clauses = [f"{' and '.join(titles)} ({able})" for able, titles in unused.items()]
+    return f"{method.name} does not use attributes of these graphs: {', '.join(clauses)}." if clauses else None

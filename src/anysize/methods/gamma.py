@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -168,7 +168,6 @@ class FittedGamma(FittedStack):
 
     stack: GammaStack
     k: Sizes
-    threads: ClassVar[int | None] = 1  # as in training: with more, sums have another order
 
     def _input(self, examples: Examples) -> Counts:
         return examples.counts(self.k, edges=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from anysize._typing import FloatArray
 from anysize.methods.configuration import positive, switch, whole_number
 from anysize.methods.method import Arrays, Configuration, Examples, RecipeName, Run, Sizes, TrainingData, Validator
-from anysize.training.device import at_most_threads, torch_defaults
+from anysize.training.device import torch_defaults
 from anysize.training.settings import Recipe, Settings
 
 if TYPE_CHECKING:
@@ -154,7 +154,6 @@ class FittedStack(ABC):
 
     stack: Any
     runs: tuple[Run, ...]
-    threads: ClassVar[int | None] = None  # of the CPU that predicting may use; None: all
 
     @abstractmethod
     def _input(self, examples: Examples) -> Any:
@@ -168,13 +167,11 @@ class FittedStack(ABC):
     @torch_defaults()
     def outputs(self, examples: Examples, kept: KeptEpochs | None = None) -> FloatArray:
         """(models, graphs, classes); with ``kept``, followed by those of the states it holds."""
-        with at_most_threads(self.threads):
-            return softmax(self.stack.logits(self._input(examples), kept))
+        return softmax(self.stack.logits(self._input(examples), kept))
 
     @torch_defaults()
     def represent(self, examples: Examples) -> FloatArray:
-        with at_most_threads(self.threads):
-            return np.asarray(self.stack.represent(self._input(examples)), np.float64)
+        return np.asarray(self.stack.represent(self._input(examples)), np.float64)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         about, arrays = self.stack.state()

@@ -10,6 +10,7 @@ from anysize._progress import Progress, part_of
 from anysize.methods.baselines import FittedPipeline, fit_pipeline, logistic, on_features, restore_arrays, ridge
 from anysize.methods.configuration import weight
 from anysize.methods.method import (
+    EDGE_TYPES,
     Arrays,
     Configuration,
     Examples,
@@ -75,11 +76,13 @@ class ModuleLearner:
     `anysize.training.fit_module.GraphTensors` (``x``, ``edge_index``, ``batch``, ``num_graphs``) to logits (graphs,
     classes); ``x`` has the vertex features, standardized, and after them the one-hot colors. The hyper-parameters
     ``lr`` and ``batch_size``, and the weight of the ``objective``, are for training; all others are passed to
-    ``build``.
+    ``build``. With ``edge_types`` graphs have an ``edge_attr`` of one-hot types of edges, and ``build`` gets their
+    number, ``edge_types=``: 0 where edges are all alike and ``edge_attr`` is None.
     """
 
     build: Callable[..., Any]
     objective: Objective | None = None
+    edge_types: bool = False
 
     @property
     def penalty_name(self) -> str | None:
@@ -103,7 +106,7 @@ class ModuleLearner:
                 validation=None if validation is None else (validation.whole("a GNN"), validation.labels()),
                 weights=data.loss_weights(), validation_weights=data.validation_weights, metric=data.epoch_metric,
                 device=data.device,
-                progress=part_of(progress, number, len(runs)),
+                progress=part_of(progress, number, len(runs)), edge_types=self.edge_types,
             )  # fmt: skip
             yield FittedModule(stack, (run,))
 
@@ -113,7 +116,8 @@ class ModuleLearner:
         from anysize.training.fit_module import ModuleStack
 
         run = Run(**about["runs"][0])
-        return FittedModule(ModuleStack.from_state(about, arrays, self.build, self._passed_on(run)), (run,))
+        parameters = self._passed_on(run)
+        return FittedModule(ModuleStack.from_state(about, arrays, self.build, parameters, self.edge_types), (run,))
 
     def _settings(self, run: Run) -> Settings:
         used = {name: run.configuration[name] for name in ("lr", "batch_size") if name in run.configuration}
@@ -177,6 +181,7 @@ def module_method(
         parameters={**checks, **penalty, **(parameters or {})},
         recipes=recipes,
         recipe_fields=LOOP_FIELDS,
+        edges=EDGE_TYPES if learner.edge_types else frozenset(),
         features="numbers",
         environments=learner.penalty_name is not None,
         penalty_name=learner.penalty_name,

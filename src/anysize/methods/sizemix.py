@@ -68,6 +68,7 @@ from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
     from anysize.counting.columns import Columns
+    from anysize.graphs.graphset import GraphSet
     from anysize.kernels.explanation import VertexExplanation
     from anysize.kernels.vertex_bins import FeatureCounts, VertexBins
     from anysize.kernels.wl import WLKernel
@@ -101,7 +102,7 @@ class TypeName(NamedTuple):
 class Tables(NamedTuple):
     """Counts in graphs, by what is counted (`Source`), log(n / n0), and how often each graph counts."""
 
-    counts: Mapping[Source, csr_array[np.float64]]
+    counts: Mapping[Source, csr_array[Any]]
     log_sizes: FloatArray
     weights: FloatArray
 
@@ -119,23 +120,26 @@ class Tables(NamedTuple):
 class Entries(NamedTuple):
     """The nonzero entries of some columns of a table, which have the numbers 0, 1, ... here.
 
-    Plain arrays: with one small graph most time would go into making sparse matrices.
+    Plain arrays: with one small graph most time would go into making sparse matrices. ``groups``: of the columns, for
+    the map *composition*.
     """
 
     rows: IntArray
     columns: IntArray
     values: FloatArray
     shape: tuple[int, int]
+    groups: IntArray
 
     @staticmethod
-    def of(table: csr_array[np.float64], columns: IntArray) -> Entries:
+    def of(table: csr_array[Any], columns: IntArray, groups: IntArray) -> Entries:
         """Those of the columns with these numbers, in ascending order."""
         shape = table.shape[0], len(columns)
         numbers = np.full(table.shape[1], -1)
         numbers[columns] = np.arange(len(columns))
         number = numbers[table.indices]
         kept = (number >= 0) & (table.data != 0)
-        return Entries(owners(table.indptr)[kept], number[kept], table.data[kept], shape)
+        values = table.data[kept].astype(np.float64, copy=False)
+        return Entries(owners(table.indptr)[kept], number[kept], values, shape, groups)
 
     def table(self, values: FloatArray) -> csr_array[np.float64]:
         """The table with other values at these entries."""
@@ -166,21 +170,20 @@ class Head:
 
     def counts(self, tables: Tables) -> Entries:
         """The counts of this head; heads of one source and depth have the same."""
-        return Entries.of(tables.counts[self.source], self.columns)
+        return Entries.of(tables.counts[self.source], self.columns, groups_of(self.source, self.columns))
 
     def mapped(self, tables: Tables, regression: int) -> FloatArray:
         """(graphs, features): the input of one regression."""
         counts = self.counts(tables)
-        groups = groups_of(self.source, self.columns)
-        values = map_counts(counts, tables.log_sizes, self.scaling, self.exponents[regression], groups)
+        values = map_counts(counts, tables.log_sizes, self.scaling, self.exponents[regression])
         return np.asarray(counts.table(values).toarray())
 
     def logits(self, counts: Entries, log_sizes: FloatArray) -> FloatArray:
         """(graphs, regressions)."""
         graphs = counts.shape[0]
-        logits, groups = np.empty((graphs, len(self.intercepts))), groups_of(self.source, self.columns)
+        logits = np.empty((graphs, len(self.intercepts)))
         for number, (exponents, weights) in enumerate(zip(self.exponents, self.weights, strict=True)):
-            terms = map_counts(counts, log_sizes, self.scaling, exponents, groups) * weights[counts.columns]
+            terms = map_counts(counts, log_sizes, self.scaling, exponents) * weights[counts.columns]
             logits[:, number] = np.bincount(counts.rows, terms, graphs)
         return logits + self.intercepts
 
@@ -195,13 +198,8 @@ def all_logits(heads: Sequence[Head], tables: Tables) -> Iterator[FloatArray]:
         yield head.logits(known[key], tables.log_sizes)
 
 
-def map_counts(
-    counts: Entries, log_sizes: FloatArray, scaling: str, exponents: FloatArray, groups: IntArray
-) -> FloatArray:
-    """Nonzero counts under one hypothesis on how they scale; ``log_sizes`` are log(n / n0). Zeros stay zeros.
-
-    ``groups``: of the columns; *composition* is the share in a group.
-    """
+def map_counts(counts: Entries, log_sizes: FloatArray, scaling: str, exponents: FloatArray) -> FloatArray:
+    """Nonzero counts under one hypothesis on how they scale; ``log_sizes`` are log(n / n0). Zeros stay zeros."""
     values, rows = counts.values, counts.rows
     if scaling == "presence":
         return np.log1p(values)
@@ -210,6 +208,7 @@ def map_counts(
     if scaling == "direction":
         return values / np.sqrt(np.bincount(rows, values**2))[rows]
     if scaling == "composition":
+        groups = counts.groups
         same = rows * (int(groups.max(initial=0)) + 1) + groups[counts.columns]  # in the same graph
         return np.asarray(np.sqrt(values / np.bincount(same, values)[same]))
     return np.sqrt(values * np.exp(-log_sizes[rows] * exponents[counts.columns]))
@@ -315,8 +314,8 @@ class SizeMix:
         classes = distinct_classes(labels)
         codes, graph_weights = np.searchsorted(classes, labels).astype(np.int64), train.graph_weights()
         kernel, types = train.vertex_types(max(DEPTHS))
-        patterns = train.counts(PATTERN_SIZES, colors=False).matrix.astype(np.float64)
-        counts: dict[Source, csr_array[np.float64]] = {"types": types, "patterns": patterns}
+        patterns = train.counts(PATTERN_SIZES, colors=False).matrix
+        counts: dict[Source, csr_array[Any]] = {"types": types, "patterns": patterns}
         offsets: dict[Source, IntArray] = {"types": kernel.offsets_}
         known: dict[str, Any] = {}
         bins = learn_bins(train.whole("sizemix"))
@@ -434,11 +433,11 @@ class SizeMix:
     def _input(self, examples: Examples) -> Tables:
         """All counts, and log(n / n0); none of patterns where no head is of them."""
         if any(head.source == "patterns" for head in self.heads):
-            patterns = examples.counts(PATTERN_SIZES, colors=False).matrix.astype(np.float64)
+            patterns = examples.counts(PATTERN_SIZES, colors=False).matrix
         else:
-            patterns = csr_array((len(examples), len(plain_patterns())), dtype=np.float64)
+            patterns = csr_array((len(examples), len(plain_patterns())), dtype=np.int64)
         types = self.kernel.transform(examples.refined(self.kernel))
-        counts: dict[Source, csr_array[np.float64]] = {"types": types, "patterns": patterns}
+        counts: dict[Source, csr_array[Any]] = {"types": types, "patterns": patterns}
         if self.bins is not None and self.bin_kernel is not None and self.feature_counts is not None:
             counts["bins"] = self.bin_kernel.transform(examples.binned(self.bins).refined(self.bin_kernel))
             counts["features"] = self.feature_counts.counts(examples.whole("sizemix"))
@@ -521,21 +520,20 @@ def fit_heads(tables: Tables, offsets: Mapping[Source, IntArray], y: IntArray, c
         counts = tables.counts[source]
         limit = counts.shape[1] if depth is None else int(offsets[source][depth + 1])
         columns = common_columns(counts, limit, tables.weights)
-        groups = groups_of(source, columns)
-        entries = Entries.of(counts, columns)
+        entries = Entries.of(counts, columns, groups_of(source, columns))
         chosen = entries.table(entries.values)
         alphas = np.stack([fit_exponents(chosen, relative, target, tables.weights) for target in targets])
         for _, _, scaling in named:
             exponents = alphas if scaling == "fitted" else np.full_like(alphas, float(scaling == "share"))
             rows = []
             for target, alpha in zip(targets, exponents, strict=True):
-                mapped = map_counts(entries, relative, scaling, alpha, groups)
+                mapped = map_counts(entries, relative, scaling, alpha)
                 rows.append(fit_balanced_regression(entries.table(mapped), target, tables.weights))
             weights, intercepts, centers = map(np.stack, zip(*rows, strict=True))
             yield Head(scaling, source, depth, columns, exponents, weights, intercepts, centers)
 
 
-def common_columns(counts: csr_array[np.float64], limit: int, weights: FloatArray) -> IntArray:
+def common_columns(counts: csr_array[Any], limit: int, weights: FloatArray) -> IntArray:
     """Columns below the limit that at least 1 % of the graphs have (and two), the most common ones."""
     occurs = counts.data > 0
     graphs = np.bincount(counts.indices[occurs], weights[owners(counts.indptr)[occurs]], counts.shape[1])
@@ -661,11 +659,12 @@ class FittedSizeMix:
         return np.concatenate(list(self.model.head_probabilities(examples)), axis=1)[None]
 
     def explain(self, examples: Examples, reference: Examples | None = None) -> VertexExplanation:
-        """What vertex types and vertices add to the logit of the predicted class of one graph, a class number."""
-        if not isinstance(self.model, SizeMix):
-            raise ValueError("SizeMix explains classes, not numbers")
-        others = None if reference is None else reference.whole("sizemix")
-        return self.model.explain(examples.whole("sizemix"), others)
+        """What vertex types and vertices add to the logit of the predicted class of one graph, or to its number."""
+        shown, others = (None if each is None else self._explained(each) for each in (examples, reference))
+        return self.model.explain(shown, others)
+
+    def _explained(self, examples: Examples) -> GraphSet:
+        return (examples if isinstance(self.model, SizeMix) else self._binned(examples)).whole("sizemix")
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         about, arrays = self.model.state()

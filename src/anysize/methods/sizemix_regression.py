@@ -42,6 +42,7 @@ from anysize.methods.sizemix import DEPTHS, Entries, common_columns, fit_exponen
 from anysize.splits import random_60_and_40, smaller_and_larger
 
 if TYPE_CHECKING:
+    from anysize.kernels.explanation import VertexExplanation
     from anysize.kernels.wl import WLKernel
 
 MAPS = ("counts", "presence", "proportion", "share", "fitted", "direction")
@@ -71,9 +72,19 @@ class RidgeHeads:
 
     def predict(self, counts: csr_array[np.float64], log_sizes: FloatArray, betas: FloatArray) -> FloatArray:
         """(targets, graphs)."""
-        mapped = map_types(csr_array(counts[:, self.columns]), log_sizes, self.scaling, self.exponents)
+        mapped = self._mapped(counts, log_sizes)
         scaled = mapped @ self.weights[:-1] + np.outer(log_sizes, self.weights[-1]) + self.intercepts
         return np.asarray((scaled * np.exp(np.outer(log_sizes, betas))).T)
+
+    def contributions(
+        self, counts: csr_array[np.float64], log_sizes: FloatArray, betas: FloatArray, shares: FloatArray
+    ) -> FloatArray:
+        """(graphs, types): what each type adds to the predictions of all targets, weighted by ``shares`` (targets,)."""
+        by_size = np.exp(np.outer(log_sizes, betas)) * shares
+        return np.asarray(self._mapped(counts, log_sizes).toarray() * (by_size @ self.weights[:-1].T))
+
+    def _mapped(self, counts: csr_array[np.float64], log_sizes: FloatArray) -> csr_array[np.float64]:
+        return map_types(csr_array(counts[:, self.columns]), log_sizes, self.scaling, self.exponents)
 
 
 def map_types(
@@ -85,8 +96,8 @@ def map_types(
     if scaling == "proportion":
         return csr_array(counts * np.exp(-log_sizes)[:, None])
     columns = np.arange(counts.shape[1])
-    entries = Entries.of(counts, columns)
-    values = map_counts(entries, log_sizes, scaling, exponents, columns)
+    entries = Entries.of(counts, columns, columns)
+    values = map_counts(entries, log_sizes, scaling, exponents)
     return csr_array((values, (entries.rows, entries.columns)), shape=entries.shape)
 
 
@@ -208,6 +219,41 @@ class SizeMixRegression:
         examples = graphs if isinstance(graphs, Examples) else Examples(as_graphset(graphs))
         counts, x = self.kernel.transform(examples.refined(self.kernel)), log_numbers(examples) - self.log_size
         return np.stack([head.predict(counts, x, self.betas) for head in self.heads])
+
+    def explain(self, graph: Any, reference: Any = None) -> VertexExplanation:
+        """What each vertex type and vertex adds to the number of one graph.
+
+        Args:
+            graph: one graph.
+            reference: graphs to compare with: contributions are relative to their mean. Without it, relative to a graph
+                of the same size without any of the types.
+        """
+        from anysize.kernels.explanation import explain_types
+
+        graph_set = as_graphset(graph)
+        terms, scalings = self._contributions(graph_set)
+        terms = terms[0] if reference is None else terms[0] - self._contributions(reference)[0].mean(axis=0)
+        predicted = float(self.predict(graph_set)[0])
+        return explain_types(
+            self.kernel, graph_set, terms, scalings, predicted=predicted, probability=None,
+            score="weighted mean of the heads", base=predicted - float(terms.sum()),
+            base_name="size" if reference is None else "size and mean reference",
+        )  # fmt: skip
+
+    def _contributions(self, graphs: Any) -> tuple[FloatArray, list[tuple[str, float]]]:
+        """(graphs, columns): what each type adds, and map and exponent of the head in which it adds most."""
+        examples = Examples(as_graphset(graphs))
+        counts, x = self.kernel.transform(examples.refined(self.kernel)), log_numbers(examples) - self.log_size
+        total, strongest = np.zeros(counts.shape), np.zeros(counts.shape[1])
+        scalings = [("", 0.0)] * counts.shape[1]
+        for head, shares in zip(self.heads, self.head_weights, strict=True):
+            terms = head.contributions(counts, x, self.betas, shares)
+            total[:, head.columns] += terms
+            sizes = np.abs(terms).sum(axis=0)
+            for column in np.flatnonzero(sizes > strongest[head.columns]):
+                scalings[head.columns[column]] = head.scaling, float(head.exponents[column])
+            strongest[head.columns] = np.maximum(strongest[head.columns], sizes)
+        return total, scalings
 
     def summary(self) -> str:
         """The hypotheses with their weights and inner errors, the heaviest first."""

@@ -60,6 +60,8 @@ def distances(
     if metric not in METRICS:
         raise ValueError(f"metric must be one of {', '.join(METRICS)}; got {metric!r:.60}.")
     graphset = as_graphset(graphs).without_colors()
+    if not len(graphset):
+        raise ValueError("Distances are between graphs; expected at least one, and got none.")
     graphset.check()
     check_table((len(graphset), len(graphset)), "the table of distances", "use fewer graphs")
     empty = np.flatnonzero(graphset.sizes == 0)

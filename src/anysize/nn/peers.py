@@ -157,7 +157,10 @@ class SizeShiftReg(GIN):
 
     def prepare(self, graphs: GraphTensors) -> list[GraphTensors]:
         """All training graphs, coarsened by every ratio."""
-        return [coarsened(graphs, ratio) for ratio in self.ratios]
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1, user_api="blas"):  # results must not depend on the number of threads
+            return [coarsened(graphs, ratio) for ratio in self.ratios]
 
     def training_step(self, step: TrainingStep) -> tuple[Tensor, Tensor]:
         """Logits and the discrepancy; coarse graphs do not count for the running averages of batch norm."""
@@ -261,7 +264,7 @@ class CIGA(nn.Module):
         """The representation of the graphs that these edges and their ends form."""
         kept = torch.zeros_like(graphs.batch, dtype=torch.bool)
         kept[graphs.edge_index[:, edges].flatten()] = True
-        part = replace(graphs, edge_index=graphs.edge_index[:, edges]).induced(kept)
+        part = graphs.with_edges(edges).induced(kept)
         return read_out(part, self.gin.encoder(part, torch.sigmoid(score[edges])), self.gin.readout)
 
     def represent(self, graphs: GraphTensors) -> Tensor:

@@ -43,18 +43,15 @@ def device_kind(device: str) -> str:
 
 
 @contextmanager
-def at_most_threads(most: int | None) -> Iterator[None]:
-    """Limit the CPU threads of torch, if it is installed; None: no limit.
-
-    With one thread, results do not depend on the number of cores, and small products gain nothing by more.
-    """
-    if most is None or not has_torch():
+def one_thread() -> Iterator[None]:
+    """One CPU thread for torch, if it is installed: several sum in another order, and small steps wait for them."""
+    if not has_torch():
         yield
         return
     import torch
 
     before = torch.get_num_threads()
-    torch.set_num_threads(min(most, before))
+    torch.set_num_threads(1)
     try:
         yield
     finally:
@@ -63,13 +60,13 @@ def at_most_threads(most: int | None) -> Iterator[None]:
 
 @contextmanager
 def torch_defaults() -> Iterator[None]:
-    """Torch as it starts, whatever a user has set: new tensors are float32, and gradients are recorded."""
+    """Torch as models need it, whatever a user has set: new tensors are float32, gradients are recorded, one thread."""
     import torch
 
     dtype = torch.get_default_dtype()
     torch.set_default_dtype(torch.float32)
     try:
-        with torch.inference_mode(False), torch.enable_grad():
+        with one_thread(), torch.inference_mode(False), torch.enable_grad():
             yield
     finally:
         torch.set_default_dtype(dtype)

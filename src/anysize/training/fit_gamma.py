@@ -110,7 +110,7 @@ class GammaArchitecture:
 class GammaProblem(TrainingProblem):
     """Training and validation graphs of a Gamma stack, on one device."""
 
-    recordable, threads = True, 1
+    recordable = True
 
     def __init__(
         self, patterns: Structure | RecoloredPatterns, y: Tensor, held_out: tuple[Structure, Tensor] | None,

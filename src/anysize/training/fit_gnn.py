@@ -122,11 +122,6 @@ class GNNProblem(WholeGraphProblem):
         self.all_rows = None if batch is None else batch.rows()
 
     @property
-    def threads(self) -> int | None:
-        """One for small graphs, whose many small steps only wait for more threads."""
-        return None if isinstance(self.batch, FlatGraphs) else 1
-
-    @property
     def recordable(self) -> bool:
         """Mini-batches of padded graphs have tensors of the same sizes; those of flat ones depend on the graphs."""
         return not isinstance(self.batch, FlatGraphs)

@@ -26,7 +26,7 @@ from anysize.training.whole_graphs import WholeGraphProblem, check_training_grap
 
 PREDICTED_TOGETHER = 1 << 18  # vertices and edges; larger sets are predicted in parts
 
-Build = Callable[..., nn.Module]  # (inputs, classes, **hyper-parameters)
+Build = Callable[..., nn.Module]  # (inputs, classes, **hyper-parameters), and edge_types for modules that ask for it
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,15 @@ class GraphTensors:
     ``x`` (vertices, inputs): features, standardized, and after them one-hot colors, zero for a color that no training
     graph has; 1 in graphs without colors.
     ``edge_index`` (2, edges): every edge in both directions. ``batch`` (vertices,): the graph of each vertex.
+    ``edge_attr`` (edges, types): one-hot, the color and direction of the edge as its target sees it, zero for a type
+    that no training graph has; None where edges are all alike, and for modules that do not ask for it.
     """
 
     x: Tensor
     edge_index: Tensor
     batch: Tensor
     num_graphs: int
+    edge_attr: Tensor | None = None
 
     @staticmethod
     def of(graphs: GraphSet, inputs: GraphInputs, device: torch.device | str = "cpu") -> GraphTensors:
@@ -54,9 +57,13 @@ class GraphTensors:
         """
         classes = InputClasses.of(graphs, inputs)
         x = torch.from_numpy(classes.features[classes.index])
-        edges = index_tensor(np.stack([owners(graphs.indptr), graphs.neighbors]))
-        owner = index_tensor(owners(graphs.first))
-        return GraphTensors(x.to(device), edges.to(device), owner.to(device), len(graphs))
+        ends, edge_attr = [owners(graphs.indptr), graphs.neighbors], None
+        if classes.types is not None:
+            one_hot = torch.eye(inputs.types + 1, inputs.types)  # the last type is unknown
+            edge_attr = one_hot[index_tensor(np.minimum(classes.types[0], inputs.types))].to(device)
+            ends.reverse()  # types are those that the owners of entries see
+        edges, owner = index_tensor(np.stack(ends)), index_tensor(owners(graphs.first))
+        return GraphTensors(x.to(device), edges.to(device), owner.to(device), len(graphs), edge_attr)
 
     @cached_property
     def sizes(self) -> Tensor:
@@ -85,8 +92,14 @@ class GraphTensors:
         vertices, owner = _ranges(first_vertex[numbers], sizes)
         edges, edge_owner = _ranges(first_edge[numbers], amounts)
         shift = (sizes.cumsum(0) - sizes) - first_vertex[numbers]
-        edge_index = self.edge_index[:, edges] + shift[edge_owner]
-        return replace(self, x=self.x[vertices], edge_index=edge_index, batch=owner, num_graphs=len(numbers))
+        part = self.with_edges(edges)
+        edge_index = part.edge_index + shift[edge_owner]
+        return replace(part, x=self.x[vertices], edge_index=edge_index, batch=owner, num_graphs=len(numbers))
+
+    def with_edges(self, edges: Tensor) -> GraphTensors:
+        """The graphs with these edges alone: their numbers, or (edges,) which ones."""
+        edge_attr = None if self.edge_attr is None else self.edge_attr[edges]
+        return replace(self, edge_index=self.edge_index[:, edges], edge_attr=edge_attr)
 
     def induced(self, kept: Tensor) -> GraphTensors:
         """The subgraphs that vertices induce; ``kept`` (vertices,): which ones.
@@ -97,9 +110,8 @@ class GraphTensors:
         """
         number = kept.cumsum(0) - 1
         source, target = self.edge_index
-        inside = kept[source] & kept[target]
-        edge_index = number[self.edge_index[:, inside]]
-        return replace(self, x=self.x[kept], edge_index=edge_index, batch=self.batch[kept])
+        part = self.with_edges(kept[source] & kept[target])
+        return replace(part, x=self.x[kept], edge_index=number[part.edge_index], batch=self.batch[kept])
 
 
 def _ranges(starts: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
@@ -153,7 +165,7 @@ class OneModel(nn.Module):
 class ModuleProblem(WholeGraphProblem):
     """Training and validation graphs of a module, on one device."""
 
-    recordable, eager, threads = False, True, None  # a module may do anything
+    recordable, eager = False, True  # a module may do anything
 
     def __init__(self, graphs: GraphTensors, epochs: int, prepared: Any, *others: Any) -> None:
         super().__init__(*others)
@@ -205,12 +217,13 @@ class ModuleStack:
 
     @staticmethod
     def from_state(
-        about: dict[str, Any], arrays: Mapping[str, NDArray[Any]], build: Build, parameters: Mapping[str, Any]
-    ) -> ModuleStack:
+        about: dict[str, Any], arrays: Mapping[str, NDArray[Any]], build: Build, parameters: Mapping[str, Any],
+        edge_types: bool = False,
+    ) -> ModuleStack:  # fmt: skip
         """Restore what `state` returned, with the function and the hyper-parameters that built the module."""
         inputs = GraphInputs.from_state(about)
         with torch.random.fork_rng(devices=[]):
-            module = _built(build, inputs, about["classes"], parameters, 0)
+            module = _built(build, inputs, about["classes"], parameters, 0, edge_types)
         module.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in arrays.items()})
         return ModuleStack(OneModel(module).eval(), about["classes"], inputs)
 
@@ -221,22 +234,23 @@ def fit_module(
     recipe: Recipe, *, classes: int, validation: tuple[GraphSet, IntArray] | None = None,
     environments: IntArray | None = None, objective: Objective = IRM, weights: FloatArray | None = None,
     validation_weights: FloatArray | None = None, metric: str = "accuracy", device: str = "cpu",
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] | None = None, edge_types: bool = False,
 ) -> ModuleStack:  # fmt: skip
     """Train one module by the loop of the GNNs: Adam, mini-batches, the epoch that the recipe selects.
 
     ``build(inputs, classes, **parameters)`` makes it; it maps `GraphTensors` to logits (graphs, classes). Of the
     settings, ``lr``, ``batch_size``, ``invariance`` and ``seed`` count. ``weights``, ``validation_weights``: of the
     graphs, in the cross entropy and in validation. The seed decides whatever the module draws; the global random state
-    is left as it was. A module may have an objective of its own, see `HasObjective`.
+    is left as it was. A module may have an objective of its own, see `HasObjective`. ``edge_types``: whether it gets
+    those, as ``edge_attr``, and their number.
     """
     check_training_graphs(train_graphs, y, [settings], environments)
-    inputs = GraphInputs.of(train_graphs)
+    inputs = GraphInputs.of(train_graphs if edge_types else train_graphs.without_edge_colors().without_directions())
     held_out = None
     if validation is not None:
         held_out = GraphTensors.of(validation[0], inputs, device), index_tensor(validation[1]).to(device)
     with torch.random.fork_rng(devices=[device] if device.startswith("cuda") else []):
-        model = OneModel(_built(build, inputs, classes, parameters, settings.seed)).to(device)
+        model = OneModel(_built(build, inputs, classes, parameters, settings.seed, edge_types)).to(device)
         tensors = GraphTensors.of(train_graphs, inputs, device)
         problem = ModuleProblem(
             tensors,
@@ -254,10 +268,12 @@ def fit_module(
     return ModuleStack(model, classes, inputs, trained)
 
 
-def _built(build: Build, inputs: GraphInputs, classes: int, parameters: Mapping[str, Any], seed: int) -> nn.Module:
+def _built(
+    build: Build, inputs: GraphInputs, classes: int, parameters: Mapping[str, Any], seed: int, edge_types: bool
+) -> nn.Module:
     """An untrained module, with weights by the seed."""
     torch.manual_seed(seed)
-    module = build(inputs.width, classes, **parameters)
+    module = build(inputs.width, classes, **({"edge_types": inputs.types} if edge_types else {}), **parameters)
     if not isinstance(module, nn.Module) or not any(tensor.requires_grad for tensor in module.parameters()):
         raise ValueError(f"build must return a torch module with parameters; got a {type(module).__name__}")
     return module

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from anysize.nn.counter_rng import uniform
-from anysize.training.device import at_most_threads, kept_blocks
+from anysize.training.device import kept_blocks
 from anysize.training.epoch_selection import STACK_SCORES, EpochSelector, KeptEpochs
 from anysize.training.optimizer import StackAdam
 from anysize.training.settings import Recipe, Settings
@@ -60,11 +60,6 @@ class TrainingProblem(ABC):
     @abstractmethod
     def recordable(self) -> bool:
         """Whether all mini-batches have tensors of the same shapes, so that an epoch can be recorded."""
-
-    @property
-    @abstractmethod
-    def threads(self) -> int | None:
-        """How many CPU threads the computation can use; None: all."""
 
     @property
     def changes(self) -> bool:
@@ -122,7 +117,7 @@ def train(
     run = _Run(model, problem, members, recipe, metric)
     reported, end = 0.0, recipe.epochs
     on_device = kept_blocks() if run.device.type == "cpu" else torch.cuda.device(run.device)
-    with _fast_products(), at_most_threads(problem.threads), on_device:
+    with _fast_products(), on_device:
         for epoch in range(recipe.epochs):
             run.epoch(epoch)
             if run.selector is not None and recipe.patience is not None and epoch % VALIDATION_INTERVAL == 0:

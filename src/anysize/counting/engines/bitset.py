@@ -37,7 +37,10 @@ def count(graphs: GraphSet, k: int, threads: Threads, tick: Tick, smaller: Seque
     # From density 0.55 on, the complement saves more than the conversion costs.
     complemented = (40 * graphs.edge_counts > 11 * sizes * (sizes - 1)) & (sizes >= k)
     needed = np.maximum(sizes + 63, 64) // 64  # words in a row
+    most = needed.max(initial=0)
     for narrower, width in pairwise(WIDTHS):
+        if narrower >= most:
+            break
         rows = np.flatnonzero((needed > narrower) & ((needed <= width) | (width == ANY_WIDTH)))
         if len(rows):
             compiled = _kernel(width)

@@ -16,7 +16,6 @@ from anysize.paper.synthetic import Synthetic
 from anysize.plots.graph_sets import embedding
 from anysize.plots.scores import SizePoint, score_by_size
 from anysize.plots.theme import to_svg
-from anysize.training.device import at_most_threads
 
 if TYPE_CHECKING:
     from anysize.methods.method import Examples, Fitted, TrainingData
@@ -37,8 +36,7 @@ def representations(graphs: TaskGraphs | str, name: str) -> str:
         return missing("Representations are not shown: models are fitted for synthetic tasks only, to save time.")
     if find_spec("torch") is None:
         return missing("Representations are not shown: fitting models needs torch, pip install 'anysize[learn]'.")
-    with at_most_threads(1):
-        return _figures(graphs, graphs.task.source, name)
+    return _figures(graphs, graphs.task.source, name)
 
 
 def _figures(graphs: TaskGraphs, source: Synthetic, name: str) -> str:
