@@ -162,6 +162,7 @@ def test_counts_do_not_depend_on_what_they_do_not_use() -> None:
         ({"features": np.zeros((2, 1), np.float32)}, "features has length 2, expected 3"),
         ({"features": np.full((3, 1), np.nan, np.float32)}, "features: expected finite numbers"),
         ({"feature_names": ("a",)}, "feature_names has length 1, expected 0"),
+        ({"feature_names": ("a", "b", "a")}, "feature_names has 'a' more than once"),
     ],
 )
 def test_wrong_arrays_are_refused(change: dict[str, Any], message: str) -> None:

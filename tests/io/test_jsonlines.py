@@ -100,3 +100,9 @@ def test_labels_are_chosen_by_name(tmp_path: Path) -> None:
         graphs = read_graphs(tmp_path / "keys.jsonl", y="mass")
     assert graphs.y is not None
     assert graphs.y.tolist() == [0.5]
+
+
+def test_an_object_holds_no_colors_of_edges(tmp_path: Path) -> None:
+    path = write(tmp_path, '{"n": 2, "edges": [[0, 1]], "edge_colors": {"a": 1}}')
+    with pytest.raises(GraphError, match="Expected a list or an array of colors"):
+        read_graphs(path)

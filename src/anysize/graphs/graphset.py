@@ -116,6 +116,9 @@ class GraphSet:
             for name, length, per in lengths:
                 if length != amounts[per]:
                     wrong.append(f"{name} has length {length}, expected {amounts[per]}")
+            for name, held in (("feature_names", self.feature_names), ("targets", self.targets)):
+                if len(set(held)) < len(held):  # columns are found by these names
+                    wrong.append(f"{name} has {max(held, key=held.count)!r} more than once")
         if wrong:
             raise GraphError(f"These arrays do not make a GraphSet: {'; '.join(wrong)}.")
 

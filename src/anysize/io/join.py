@@ -105,7 +105,7 @@ def _values(graphs: Sequence[ParsedGraph], name: str, lengths: IntArray, element
 def value_count(values: Any) -> int:
     """How many vertices or edges have a value; an error for what is not a list or an array."""
     try:
-        if not isinstance(values, str):
+        if not isinstance(values, str | dict):
             return len(values)
     except TypeError:  # a number, a generator, an array without dimensions
         pass
