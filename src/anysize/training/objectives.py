@@ -29,15 +29,10 @@ def cross_entropy(logits: Tensor, y: Tensor, weights: Tensor | None = None) -> T
 
     logits (models, graphs, classes), y and weights (graphs,) or (models, graphs).
     """
-    losses = _graph_losses(logits, y)
+    losses = -_at_class(torch.log_softmax(logits, -1), y)
     if weights is None:
         return losses.mean(1)
     return (losses * weights).sum(1) / weights.sum(-1)
-
-
-def _graph_losses(logits: Tensor, y: Tensor) -> Tensor:
-    """-log softmax(z)_y of every graph: (models, graphs)."""
-    return -_at_class(torch.log_softmax(logits, -1), y)
 
 
 def _at_class(values: Tensor, y: Tensor) -> Tensor:
@@ -91,7 +86,7 @@ class EnvironmentBatch:
     @cached_property
     def risks(self) -> list[Tensor]:
         """The cross entropy of every environment, each (models,); 0 for one that does not occur."""
-        losses = _graph_losses(self.logits, self.y)
+        losses = -_at_class(torch.log_softmax(self.logits, -1), self.y)
         return [(losses * weight).sum(1) / weight.sum(-1).clamp(min=1e-12) for weight in self.weights]
 
     @cached_property
