@@ -83,6 +83,7 @@ def test_sizemix_and_kernels_need_no_torch(tmp_path: Path) -> None:
         f"'{name}.anysize').predict_proba(graphs[1::2])"
         for name in WITHOUT_TORCH
     }
+    calls["explain"] = "az.load_model('sizemix.anysize').explain(graphs[0])"
     calls["compare"] = "str(az.compare(graphs, methods=('sizemix', 'wl-kernel'), seeds=1))"
     assert sentences(NO_TORCH, calls, tmp_path) == dict.fromkeys(calls, "")
     edges = [[(i, i + 1) for i in range(n - 1)] + [(0, n - 1)] * closed for closed in (0, 1) for n in range(6, 56)]
@@ -91,6 +92,17 @@ def test_sizemix_and_kernels_need_no_torch(tmp_path: Path) -> None:
         with_torch = az.GraphClassifier(name, k=3).fit(graphs[::2])
         lean = az.load_model(tmp_path / f"{name}.anysize")
         assert (lean.predict_proba(graphs[1::2]) == with_torch.predict_proba(graphs[1::2])).all()
+
+
+def test_commands_with_sizemix_need_no_torch(tmp_path: Path) -> None:
+    for command in (
+        "demo demo",
+        "fit demo/rings.jsonl --method sizemix --out model.anysize",
+        "explain model.anysize demo/rings.jsonl",
+        "predict model.anysize demo/rings.jsonl --out predictions.csv",
+    ):
+        run_without(NO_TORCH, f"from anysize.cli.app import app\napp({command.split()})", tmp_path)
+    assert (tmp_path / "predictions.csv").exists()
 
 
 @pytest.mark.parametrize("name", [name for name, method in az.METHODS.items() if method.has_epochs])

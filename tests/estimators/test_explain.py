@@ -233,7 +233,7 @@ def test_a_head_with_a_hidden_layer_is_no_sum_over_patterns(graphs: GraphSet) ->
     recipe = replace(method.recipe("robust"), head_hidden=8, epochs=2)
     problem = TrainingData(Examples(table=table, y=y), None, 2, k=3)
     parts = tuple(method.learner.fit(problem, [Run({"hidden": 8, "lr": 0.01}, 0)], recipe))
-    ensemble = Ensemble(method, 3, graphs.palette, parts, NoveltyDetector(None, None))
+    ensemble = Ensemble(method, 3, graphs.palette, None, None, parts, NoveltyDetector(None, None))
     with pytest.raises(ValueError, match="this is gamma-gin with a hidden layer in the head"):
         check_has_explanations(ensemble)
     with pytest.raises(ValueError, match="this is gamma-gin with a hidden layer in the head"):

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from anysize.evaluation.records import (
-    MAX_CURVE_POINTS,
     Curves,
     Outcome,
     Record,
@@ -85,7 +84,7 @@ def _run(rng, task, source, method, configuration, run, labels):
         losses = Scores(rng.random(), rng.random(), rng.random())
         return Outcome(scores, losses, rng.random(), epoch, encode(predictions))
 
-    epochs = evenly_spread(500, MAX_CURVE_POINTS)
+    epochs = evenly_spread(500, 50)
     values = [rng.random(500) for _ in range(3)]
     curves = Curves(
         tuple(epoch + 1 for epoch in epochs),

@@ -24,7 +24,6 @@ from anysize.evaluation.standings import (
     critical_difference,
     family_names,
     minority,
-    read_league,
     read_leagues,
 )
 from anysize.evaluation.store import RecordStore
@@ -88,11 +87,11 @@ def test_a_folder_without_sets_is_named_with_the_reasons(tmp_path: Path) -> None
 def test_sets_that_are_all_too_small_are_an_error(records: Path, tmp_path: Path) -> None:
     RecordStore(tmp_path).write([one for one in RecordStore(records).read() if one.task.startswith("RARE")])
     with pytest.raises(ValueError, match=r"nothing to rank.*RARE \("):
-        read_league(tmp_path)
+        read_leagues(tmp_path)
 
 
 def test_only_sets_that_the_default_was_designed_with_are_said_to_be_no_test_of_it(records: Path) -> None:
-    league = read_league(records)
+    league = read_leagues(records)[0]
     assert "looked at" not in to_markdown([league])
     assert "2 families" in to_markdown([league])
     known = replace(league, families={"PTC_MR": ("PTC_MR",)}, splits={"PTC_MR": "size-0"})
@@ -124,7 +123,7 @@ def test_families_and_minorities() -> None:
 
 
 def test_the_league_is_made_from_records_alone(records: Path) -> None:
-    league = read_league(records)
+    league = read_leagues(records)[0]
     assert league.families == {"AB": ("AB_one", "AB_two"), "OTHER": ("OTHER",)}
     assert list(league.left_out) == ["RARE"]
     assert league.left_out["RARE"] < MIN_MINORITY_GRAPHS
@@ -142,7 +141,7 @@ def test_the_league_is_made_from_records_alone(records: Path) -> None:
 
 
 def test_ranks_are_those_of_methods_and_checks_have_none(records: Path) -> None:
-    league = read_league(records)
+    league = read_leagues(records)[0]
     ranks = [row.rank for row in league.rows if not row.is_baseline]
     assert sum(rank or 0 for rank in ranks) == pytest.approx(1 + 2)
     majority = league.row("majority")
@@ -160,7 +159,7 @@ def test_nothing_is_trained_twice(folder: Path, records: Path) -> None:
 def test_a_method_without_all_sets_has_no_mean(records: Path, tmp_path: Path) -> None:
     kept = [one for one in RecordStore(records).read() if (one.method, one.task[:2]) != ("wl-kernel", "OT")]
     RecordStore(tmp_path).write(kept)
-    row = read_league(tmp_path).row("wl-kernel")
+    row = read_leagues(tmp_path)[0].row("wl-kernel")
     assert (list(row.families), row.metrics["mcc"], row.rank, row.low) == (["AB"], None, None, None)
     without = "1 method without records on all families"
     assert without in to_markdown(read_leagues(tmp_path))
@@ -230,13 +229,13 @@ def test_records_of_two_versions_of_a_set_are_not_mixed(records: Path, tmp_path:
     other = [replace(record, task="OTHER-size-01234567") for record in whole if record.task.startswith("OTHER")]
     RecordStore(tmp_path).write([*whole, *other[:1]])
     with pytest.raises(ValueError, match="two versions of OTHER"):
-        read_league(tmp_path)
+        read_leagues(tmp_path)
     changed = next(record for record in whole if record.method == "wl-kernel")
     twice = replace(changed, configuration={**changed.configuration, "C": 7})
     several = RecordStore(tmp_path / "several")
     several.write([*whole, twice])
     with pytest.raises(ValueError, match=r"wl-kernel on .* several configurations"):
-        read_league(several.folder)
+        read_leagues(several.folder)
 
 
 def test_an_empty_file_of_records_is_no_good_file(tmp_path: Path) -> None:

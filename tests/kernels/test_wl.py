@@ -206,7 +206,7 @@ def test_an_unseen_color_stays_unseen_and_keeps_refining() -> None:
     assert by_step[0].tolist() == [4.0]
     assert sorted(by_step[1].tolist()) == [1.0, 2.0]  # the end of the paw, its two corners; not the center
     assert by_step[2].tolist() == [0.0, 0.0]  # every vertex has a neighbor of degree 3, or is it
-    classes = kernel.vertex_classes(graphs_of([paw]))
+    classes = kernel.refine(graphs_of([paw])).classes
     assert len(set(classes[2].tolist())) == 3  # the corners alike, the others apart
 
 

@@ -17,13 +17,13 @@ from sklearn.preprocessing import StandardScaler
 
 from anysize import METHODS, GraphSet, count
 from anysize.evaluation.tasks import Splits
-from anysize.methods.baselines import fitted_arrays, restore_arrays, size_only, topology_only
+from anysize.methods.baselines import fitted_arrays, regression, restore_arrays
 from anysize.methods.method import Examples, Run, TrainingData
 from anysize.metrics import score
 from anysize.paper.tasks import TASKS
 
 ALL: dict[str, Callable[[], Pipeline]] = {
-    "size-only": size_only, "topology-only": lambda: topology_only(k=3),
+    "size-only": regression, "topology-only": lambda: regression(k=3),
 }  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def test_majority_has_the_class_shares_as_probabilities() -> None:
 def test_features_are_log_sizes_or_densities(name: str, classes: int, weight: str | None) -> None:
     graphs = by_size_and_density(classes, color=True)
     train, test = graphs[:20], graphs[20:]
-    model = size_only(weight) if name == "size-only" else topology_only(4, weight)
+    model = regression(None if name == "size-only" else 4, class_weight=weight)
     model.fit(train, train.y)
 
     def features(part: GraphSet) -> Any:
@@ -96,15 +96,13 @@ def test_features_are_log_sizes_or_densities(name: str, classes: int, weight: st
 
 def test_topology_ignores_colors() -> None:
     colored, plain = by_size_and_density(color=True), by_size_and_density()
-    model = topology_only(4).fit(colored, colored.y)
-    np.testing.assert_array_equal(
-        model.predict_proba(colored), topology_only(4).fit(plain, plain.y).predict_proba(plain)
-    )
+    model = regression(4).fit(colored, colored.y)
+    np.testing.assert_array_equal(model.predict_proba(colored), regression(4).fit(plain, plain.y).predict_proba(plain))
 
 
 def test_a_feature_that_is_constant_in_training_does_not_matter_later() -> None:
     graphs = GraphSet.from_networkx([nx.gnp_random_graph(10, 0.5, seed=i) for i in range(8)])
-    model = size_only().fit(graphs, [0, 0, 0, 0, 0, 1, 1, 1])
+    model = regression().fit(graphs, [0, 0, 0, 0, 0, 1, 1, 1])
     huge = GraphSet.from_networkx([nx.empty_graph(10_000), nx.empty_graph(0)])
     np.testing.assert_allclose(model.predict_proba(huge), [[5 / 8, 3 / 8]] * 2, atol=1e-3)
 
@@ -138,7 +136,7 @@ def test_errors(name: str) -> None:
 @pytest.mark.parametrize("task", ["er-single", "er-multi", "sbm-20", "sbm-14-20", "sbm-20-30"])
 def test_topology_alone_solves_the_synthetic_tasks_and_size_does_not(task: str) -> None:
     train, test = published(task).train, published(task).test
-    assert score("accuracy", test.y, topology_only(5).fit(train, train.y).predict(test)) == 1.0
+    assert score("accuracy", test.y, regression(5).fit(train, train.y).predict(test)) == 1.0
     common = np.unique(test.y, return_counts=True)[1].max() / len(test)
-    by_size = size_only().fit(train, train.y)
+    by_size = regression().fit(train, train.y)
     assert score("accuracy", test.y, by_size.predict(test)) <= common

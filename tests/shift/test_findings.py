@@ -11,7 +11,7 @@ from shift.rates import BLOCKS, SMALL, TWO, TWO_EXCHANGED, Side, grown
 import anysize as az
 from anysize.paper.tasks import TASKS
 from anysize.shift.colors import compute_shares, merge_roles
-from anysize.shift.findings import Findings
+from anysize.shift.findings import SUBJECTS, Findings
 
 
 def shifts(findings: Findings) -> list[str]:
@@ -25,7 +25,7 @@ def test_one_distribution_raises_alarms_at_most_at_the_level() -> None:
         found = az.diagnose(train, new, k=3, seed=seed).findings
         subjects = [question.subject for question in found.questions]
         assert subjects == ["sizes", "colors", "plain densities", "colored densities"]
-        alarms += not found.nothing_found
+        alarms += found.found(*SUBJECTS)
         smallest.append(min(question.p for question in found.questions))
     assert alarms <= 5  # of 40: more would happen once in seventy times at 5 %
     assert min(smallest) < 0.05
@@ -85,7 +85,7 @@ def test_densities_of_sparse_graphs_fall_with_size_without_a_shift() -> None:
 
 
 def test_sparse_graphs_of_the_same_sizes_are_compared_directly() -> None:
-    assert az.diagnose(rings(20, 40, 80, 4), rings(20, 40, 80, 5)).findings.nothing_found
+    assert not az.diagnose(rings(20, 40, 80, 4), rings(20, 40, 80, 5)).findings.found(*SUBJECTS)
     assert az.diagnose(rings(20, 40, 80, 4), rings(20, 40, 80, 6, rewired=0.3)).findings.beyond_size
 
 
@@ -180,7 +180,7 @@ def test_sizes(train: range, new: range, shifted: bool, disjoint: bool) -> None:
 
 def test_one_new_graph_is_enough() -> None:
     train = erdos_renyi(0.2, range(20, 30), 50, 1)
-    assert az.diagnose(train, erdos_renyi(0.2, (25,), 1, 2), k=3).findings.nothing_found
+    assert not az.diagnose(train, erdos_renyi(0.2, (25,), 1, 2), k=3).findings.found(*SUBJECTS)
     assert az.diagnose(train, erdos_renyi(0.7, (25,), 1, 2), k=3).findings.beyond_size
     giant = az.diagnose(train[:4], erdos_renyi(0.2, (200,), 1, 2), k=3).findings
     assert giant.sizes.far

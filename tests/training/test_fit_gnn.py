@@ -359,7 +359,6 @@ def test_graphs_are_predicted_in_parts_and_alike(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("members", "more", "match"),
     [
-        ([Settings(hidden=4), Settings(hidden=8)], {}, "the same hidden"),
         ([Settings(penalty=0.1)], {}, "Gamma models"),
         ([Settings(invariance=4.0)], {}, "environments.*got none"),
         ([Settings(invariance=4.0)], {"environments": np.zeros(24, np.int64)}, "24 numbers, 1"),

@@ -304,13 +304,6 @@ def test_epochs_with_infinite_loss_are_not_selected() -> None:
 # ---- errors ----------------------------------------------------------------------------------------
 
 
-def test_members_of_different_shapes_are_refused() -> None:
-    data = tables("sbm-20", 3)
-    for other in ({"hidden": 16}, {"layers": 2}, {"batch_size": 4}, {"penalty": 0.1}):
-        with pytest.raises(ValueError, match="must have the same hidden, layers"):
-            fitted("gnn", [Settings(hidden=8), Settings(**({"hidden": 8} | other))], Recipe(epochs=1), data)
-
-
 def test_training_graphs_without_any_pattern_are_refused() -> None:
     small = GraphSet.from_edges([[(0, 1)], [(0, 1), (1, 2)]], n_vertices=[2, 3])
     for kind in KINDS:

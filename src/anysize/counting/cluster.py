@@ -103,7 +103,7 @@ def _failed(graph: GraphSet, number: int, reason: str) -> FailedGraph:
 
 def _log_lines(plan: CountPlan, counts: Counts) -> tuple[object, ...]:
     if counts.sampling is None:
-        return tuple(choice.use for choice in plan.choices)
+        return tuple(use for choice in plan.choices for use in choice.uses)
     return (describe_sampling(plan.sizes[0], counts.sampling.samples, plan.seed, plan.reason),)
 
 

@@ -121,13 +121,16 @@ class Counts:
         index = np.flatnonzero(index) if index.dtype == bool else index.astype(np.int64)
         return self._with_columns(self.columns[index], lambda matrix: csr_array(matrix[:, index]))
 
-    def align(self, reference: Counts | Sequence[Pattern]) -> Counts:
-        """The same graphs over the columns of another table (or over a list of patterns), in that order.
+    def align(self, reference: Counts | Columns | Sequence[Pattern]) -> Counts:
+        """The same graphs over the columns of another table (or over other columns or patterns), in that order.
 
         Patterns are matched by their edges and color names. Patterns that the reference lacks are dropped; patterns
         that do not occur here get zero columns.
         """
-        target = reference.columns if isinstance(reference, Counts) else Columns.of(reference)
+        known = reference.columns if isinstance(reference, Counts) else reference
+        target = known if isinstance(known, Columns) else Columns.of(known)
+        if target is self.columns:
+            return self
         union, (in_self, in_target) = unite([self.columns, target])
         target_column = np.full(len(union), -1, np.int64)
         target_column[in_target] = np.arange(len(target))
@@ -151,7 +154,7 @@ class Counts:
         """
         if self.columns.colors is None and self.columns.edge_types is None:
             return self
-        plain = unite([Columns.plain(int(k)) for k in np.unique(self.columns.size)] or [Columns.plain(1)])[0]
+        plain = Columns.plain(*(np.unique(self.columns.size).tolist() or [1]))
         start = np.searchsorted(plain.size, self.columns.size)  # the first column of each size
         return self._summed(plain, start + self.columns.pattern_index)
 

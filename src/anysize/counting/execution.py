@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from threading import TIMEOUT_MAX, Event, Timer
@@ -105,6 +105,7 @@ class EngineChoice:
     total: int  # graphs of the set
     why: str = ""
     others: tuple[tuple[str, float], ...] = ()  # expected seconds with other engines
+    smaller: tuple[int, ...] = ()  # sizes whose patterns the engine counts on the way
 
     @cached_property
     def seconds(self) -> float:
@@ -112,10 +113,13 @@ class EngineChoice:
         return float(self.costs.sum())
 
     @property
-    def use(self) -> EngineUse:
-        """The choice in words, for `Counts.log`."""
-        seconds = ((self.engine.name, self.seconds), *self.others)
-        return EngineUse(self.k, self.engine.name, self.engine.idea, len(self.rows), self.total, self.why, seconds)
+    def uses(self) -> Iterator[EngineUse]:
+        """The choice in words, size by size, for `Counts.log`."""
+        name, idea, on_the_way = self.engine.name, self.engine.idea, f"on the way to k = {self.k}"
+        for k in self.smaller:
+            yield EngineUse(k, name, idea, len(self.rows), self.total, on_the_way, ((name, 0.0),))
+        seconds = ((name, self.seconds), *self.others)
+        yield EngineUse(self.k, name, idea, len(self.rows), self.total, self.why, seconds)
 
     def among(self, rows: IntArray) -> EngineChoice:
         """The choice for the graphs with these rows of the set, ascending, as a set of their own."""
@@ -134,13 +138,6 @@ class CountPlan:
     reason: str = ""
     max_memory: int | None = None
     budget_s: float | None = None  # for exact counts; after it, estimates are made instead
-
-    @property
-    def is_one_run(self) -> bool:
-        """Whether one engine counts all graphs, and the patterns of smaller sizes on the way."""
-        engines = [choice.engine for choice in self.choices]
-        one_engine = len(set(engines)) == 1 and len(engines) == len(self.sizes)
-        return one_engine and engines[0].counts_smaller and self.max_memory is None
 
 
 def graph_title(graphs: GraphSet, row: int, number: int) -> str:
@@ -166,18 +163,18 @@ def execute_plan(
         log.debug("counting, k = %d: samples (%s)", plan.sizes[0], plan.reason)
         counts = _sample(plan, plan.sample_size, graphs, threads, progress, numbers)
     else:
-        uses = tuple(choice.use for choice in plan.choices)
+        uses = tuple(use for choice in plan.choices for use in choice.uses)
         for use in uses:
             log.debug("counting, %s", use)
         report = shares_of(progress, sum(choice.seconds + 1e-6 for choice in plan.choices))
-        tables, limit = [], plan.max_memory
-        for k in plan.sizes[-1:] if plan.is_one_run else plan.sizes:
+        tables, on_the_way = [], {k for choice in plan.choices for k in choice.smaller}
+        for k in plan.sizes:
             parts: list[tuple[IntArray, CountTable]] = []
             for choice in plan.choices:
                 if choice.k == k:
-                    smaller = plan.sizes[:-1] if plan.is_one_run else []
-                    parts += _run(choice, graphs, numbers, threads, limit, report, smaller)
-            tables.append(parts[0][1] if len(parts) == 1 else _join(parts, graphs, k))
+                    parts += _run(choice, graphs, numbers, threads, plan.max_memory, report)
+            if k not in on_the_way:
+                tables.append(parts[0][1] if len(parts) == 1 else _join(parts, graphs, k))
         columns, matrix = tables[0]
         if len(tables) > 1:  # sizes ascend, so the columns of tables side by side are in canonical order
             columns = unite([table.columns for table in tables])[0]
@@ -190,12 +187,9 @@ def execute_plan(
 
 def _run(
     choice: EngineChoice, graphs: GraphSet, numbers: IntArray, threads: Threads, limit: int | None,
-    report: Callable[..., None], smaller: Sequence[int],
+    report: Callable[..., None],
 ) -> list[tuple[IntArray, CountTable]]:  # fmt: skip
-    """Rows and tables: of all graphs of a choice, or of batches that stay within a memory limit.
-
-    ``smaller``: sizes whose patterns are counted as well.
-    """
+    """Rows and tables: of all graphs of a choice, or of batches that stay within a memory limit."""
     engine, k, rows = choice.engine, choice.k, choice.rows
     part = graphs if len(rows) == len(graphs) else graphs[rows]
     batches, number = [(0, len(part))], threads.number
@@ -206,8 +200,8 @@ def _run(
     tables = []
     for start, stop in batches:
         batch = part if len(batches) == 1 else part[start:stop]
-        arguments = batch, k, replace(threads, number=number), partial(report, weight), *[smaller] * bool(smaller)
-        work = partial(engine.count, *arguments)
+        work = partial(engine.count, batch, k, replace(threads, number=number), partial(report, weight))
+        work = partial(work, choice.smaller) if choice.smaller else work
         try:
             if choice.seconds < SHORT_S and engine.name in _warm:
                 table = work()

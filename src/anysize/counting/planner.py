@@ -52,12 +52,13 @@ def make_plan(
     features, cores, budget = Features(graphs), threads * (workers or 1), request.budget_s
     if request.engine == "sample":
         return _plan_samples(features, sizes, SampleSize(request.samples, request.rel_error), request, "requested")
-    largest = choose_engines(graphs, sizes[-1], request.engine, cores, features, request.max_memory)
-    choices = on_the_way(largest, sizes[:-1]) if request.max_memory is None else []
-    if not choices:
-        for k in sizes[:-1]:
-            choices += choose_engines(graphs, k, request.engine, cores, features, request.max_memory)
-    choices += largest
+    choices = choose_engines(graphs, sizes[-1], request.engine, cores, features, request.max_memory)
+    engine = choices[0].engine if len(choices) == 1 and request.max_memory is None else None
+    if engine is not None and engine.counts_smaller and {*sizes} <= {*engine.sizes}:
+        choices = [replace(choices[0], smaller=tuple(sizes[:-1]))]
+    else:
+        for k in sizes[-2::-1]:
+            choices = choose_engines(graphs, k, request.engine, cores, features, request.max_memory) + choices
     seconds = sum(choice.seconds / _usable(choice.engine, cores, len(choice.rows)) for choice in choices)
     could_sample = sizes[-1] in SAMPLED_SIZES
     if budget is not None and seconds > budget and could_sample:
@@ -90,14 +91,6 @@ def _most_memory(choice: EngineChoice, features: Features, threads: int) -> floa
     need = choice.engine.memory(features, choice.k)
     amounts = need.work(_usable(choice.engine, threads, len(choice.rows))) + need.tables()
     return float(amounts[choice.rows].max(initial=0))
-
-
-def on_the_way(choices: list[EngineChoice], smaller: list[int]) -> list[EngineChoice]:
-    """The choices for smaller sizes where one engine finds their patterns as well; empty where none does."""
-    if len(choices) != 1 or not choices[0].engine.counts_smaller or not set(smaller) <= {*choices[0].engine.sizes}:
-        return []
-    why = f"on the way to k = {choices[0].k}"
-    return [replace(choices[0], k=k, costs=np.zeros(choices[0].total), why=why, others=()) for k in smaller]
 
 
 def _plan_samples(

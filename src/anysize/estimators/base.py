@@ -23,22 +23,18 @@ from anysize._typing import FloatArray, IntArray, PathLike, TargetKind
 from anysize.causal.graphon_check import check_graphon
 from anysize.estimators.ensemble import (
     Ensemble,
-    as_examples,
+    ModelInput,
     as_graphs_or_counts,
-    check_table,
     edge_types_of,
     features_of,
-    palette_of,
     train,
     training_curves,
     warn_of_complete_graphs,
     warn_of_identifiers,
 )
 from anysize.estimators.held_out import HeldOutScores, held_out_scores
-from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector
+from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector, palette_of
 from anysize.estimators.verdict import judge
-from anysize.graphs.colors import ColorName
-from anysize.graphs.edge_types import EdgeType
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import (
     Labels,
@@ -93,11 +89,7 @@ class _Training:
     ``present``: positions of the graphs among those that were passed to `fit`.
     """
 
-    method: Method
-    k: Sizes
-    palette: tuple[ColorName, ...] | None
-    edge_types: tuple[EdgeType, ...] | None
-    bins: VertexBins | None
+    input: ModelInput
     source: GraphsOrCounts
     examples: Examples
     environments: Any
@@ -109,9 +101,10 @@ class _Training:
     def novelty(self, uses_counts: bool, cache: PathLike | None) -> NoveltyDetector:
         """What new graphs are compared with: all training graphs, whatever their targets."""
         if uses_counts not in self._novelty:
-            table = self.method.counts(self.examples, self.k, cache) if uses_counts else None
+            method = self.input.method
+            table = method.counts(self.examples, self.input.k, cache) if uses_counts else None
             self._novelty[uses_counts] = NoveltyDetector.of(
-                self.examples.source, table, self.method.colors, self.edge_types
+                self.examples.source, table, method.colors, self.input.edge_types
             )
         return self._novelty[uses_counts]
 
@@ -171,7 +164,7 @@ class GraphEstimator(BaseEstimator):
     ) -> None:  # fmt: skip
         """Train the models and judge them: of one target, or of each of several on the graphs that have it."""
         source = as_graphs_or_counts(graphs, self.color)
-        method, k, palette = find_method(self.method, self.predicts), pattern_sizes(self.k), palette_of(source)
+        method, k = find_method(self.method, self.predicts), pattern_sizes(self.k)
         if isinstance(self.params, Mapping) and "k" in self.params:
             raise ValueError("k is a parameter of the estimator itself; pass k=... instead of params={'k': ...}")
         warn_of_identifiers(source)
@@ -186,19 +179,15 @@ class GraphEstimator(BaseEstimator):
         if not targets:
             labels = self._encode(labels, learn=True)
         warn_of_complete_graphs(source)
-        check_table(source, method, k)
         if isinstance(source, GraphSet) and not method.is_baseline and (sentence := unused_by(method, source)):
             warn_user(sentence, GraphWarning)
         source = source.with_y(None) if isinstance(source, GraphSet) else source
         with progress_bars(bool(self.verbose)) as progress:
-            types = edge_types_of(source, method)
             bins = learn_bins(source, method) if isinstance(source, GraphSet) else None
-            given = self._given_validation(validation, method, k, palette, types, bins, progress)
-            examples = as_examples(source, method, k, palette, types, self.cache, progress, bins)
-            examples = replace(examples, weights=weights)
-            training = _Training(
-                method, k, palette, types, bins, source, examples, environments, present, given, progress
-            )
+            taken = ModelInput(method, k, palette_of(source), edge_types_of(source, method), bins)
+            given = self._given_validation(validation, taken, progress)
+            examples = replace(taken.examples(source, self.cache, progress), weights=weights)
+            training = _Training(taken, source, examples, environments, present, given, progress)
             self.targets_, self.models_ = (), {}
             if targets:
                 self._learn_targets(training, labels, targets)
@@ -234,17 +223,17 @@ class GraphEstimator(BaseEstimator):
 
     def _learn(self, training: _Training, codes: IntArray | FloatArray, rows: IntArray, target: str = "") -> None:
         """Train and judge models of one target, known of the training graphs in these rows."""
-        method, k, progress = training.method, training.k, training.progress
+        method, k, progress = training.input.method, training.input.k, training.progress
         examples = training.examples.rows(rows) if len(rows) < len(training.examples) else training.examples
         source = training.source[rows] if len(rows) < len(training.examples) else training.source
         environments = training.environments
         environments = environments[rows] if isinstance(environments, np.ndarray) else environments
         classes: Labels | None = getattr(self, "classes_", None)
         configuration, recipe = resolve_configuration(
-            method, self.recipe, colored=training.palette is not None, params=self.params,
+            method, self.recipe, colored=training.input.palette is not None, params=self.params,
             vanishing=method.patterns and densities_vanish(source, codes, examples.weights),
         )  # fmt: skip
-        if training.palette is None:  # bins are no names that could be interchanged
+        if training.input.palette is None:  # bins are no names that could be interchanged
             recipe = replace(recipe, roles=False)
         models, seed = whole_number("n_models", self.n_models), whole_number("random_state", self.random_state, 0)
         runs = tuple([Run(configuration, seed + model) for model in range(models)])
@@ -282,9 +271,8 @@ class GraphEstimator(BaseEstimator):
         self.targets_, self.models_ = (), {}
         self.held_out_ = training.present[rows[held_out]]
         novelty = training.novelty(uses_counts, self.cache).with_sizes(source.sizes)
-        self.ensemble_ = Ensemble(
-            method, k, training.palette, parts, novelty, features_of(training.source), training.bins
-        )
+        features = features_of(training.source)
+        self.ensemble_ = Ensemble(**vars(training.input), parts=parts, novelty=novelty, features=features)
         self.curves_, self.epochs_ = training_curves(parts)
         judged = {"training": outputs}
         if data.validation is not None:
@@ -309,10 +297,7 @@ class GraphEstimator(BaseEstimator):
             )
         return float(self.validation)
 
-    def _given_validation(
-        self, validation: Any, method: Method, k: Sizes, palette: tuple[ColorName, ...] | None,
-        known_types: tuple[EdgeType, ...] | None, bins: VertexBins | None, progress: ProgressFunction,
-    ) -> _Validation | None:  # fmt: skip
+    def _given_validation(self, validation: Any, taken: ModelInput, progress: ProgressFunction) -> _Validation | None:
         """The validation graphs that were passed to `fit`, with their targets."""
         if validation is None:
             return None
@@ -326,8 +311,7 @@ class GraphEstimator(BaseEstimator):
             raise ValueError("validation has no graphs; pass at least one, or leave it out")
         labels, targets = labels_or_targets(graphs, pair[1])
         graphs = graphs.with_y(None) if isinstance(graphs, GraphSet) else graphs
-        examples = as_examples(graphs, method, k, palette, known_types, self.cache, progress, bins)
-        return _Validation(examples, labels, targets)
+        return _Validation(taken.examples(graphs, self.cache, progress), labels, targets)
 
     # ---- new graphs ------------------------------------------------------------------------------
 

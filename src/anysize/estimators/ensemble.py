@@ -14,7 +14,7 @@ from anysize._errors import GraphWarning, Notices, warn_user
 from anysize._progress import ProgressFunction
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.counting.counts import Counts
-from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector, has_colors
+from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector, palette_of
 from anysize.graphs.attributes import DIRECTIONS, EDGE_COLORS
 from anysize.graphs.colors import ColorName
 from anysize.graphs.edge_types import EdgeType, attributes_of, edge_types, with_attributes_of
@@ -33,27 +33,84 @@ BATCH_NORM_EPOCHS = 10  # after fewer epochs the running averages of batch norm 
 
 
 @dataclass(frozen=True, eq=False)
-class Ensemble:
-    """Trained models of one method.
+class ModelInput:
+    """What models take: graphs, or their counts, that are like the training graphs.
 
     Attributes:
         method: the method.
         k: the pattern sizes.
         palette: the colors of the training set; None for graphs without colors.
-        parts: the models, in stacks that were trained together.
-        novelty: what new graphs are compared with.
-        features: names of the vertex features of the training set, "" for one without a name.
-        bins: of these features, which take their place as colors, for methods that use bins.
-        notices: the warnings about new graphs so far; each is given once.
+        edge_types: of the training graphs; None where there are none, and for a method that does not use them.
+        bins: of vertex features, which take their place as colors, for methods that use bins.
     """
 
     method: Method
     k: Sizes
     palette: tuple[ColorName, ...] | None
+    edge_types: tuple[EdgeType, ...] | None
+    bins: VertexBins | None
+
+    def examples(
+        self, source: GraphsOrCounts, cache: PathLike | None = None, progress: ProgressFunction | None = None
+    ) -> Examples:
+        """Graphs as input of the method, counted if that is patterns; attributes of edges that are new are left out.
+
+        An error if the graphs have colors and the training graphs had none, or the reverse, and for a table of other
+        pattern sizes or for a method that needs the graphs. Tables must have the same attributes of edges.
+        """
+        method, palette, known_types = self.method, self.palette, self.edge_types
+        if isinstance(source, Counts) and not method.takes_tables:
+            raise ValueError(f"{method.name} uses {method.input} and got a table of counts; pass the graphs instead")
+        if isinstance(source, Counts):
+            source.columns.check_sizes(self.k)
+            types = edge_types_of(source, method)
+            if source.columns.edge_types is not None and not method.edges:
+                raise ValueError(
+                    f"{method.name} takes counts of patterns without types of edges; count with edges=False, or use a "
+                    "method that tells edges apart, such as gamma-gin"
+                )
+            if (types is None, attributes_of(types)[0]) != (known_types is None, attributes_of(known_types)[0]):
+                raise ValueError(
+                    f"this model was trained on patterns {_attributes(known_types)} and got patterns "
+                    f"{_attributes(types)}; count graphs that have the same attributes with "
+                    f"edges={known_types is not None}"
+                )
+        elif method.edges:
+            source = with_attributes_of(source, known_types)
+        if isinstance(source, GraphSet) and not len(source):  # an empty set has no colors; give it those of training
+            source = replace(source, colors=None if palette is None else np.zeros(0, np.uint16), palette=palette or ())
+        if method.colors and (palette_of(source) is None) != (palette is None) and len(source):
+            if palette is None:
+                raise ValueError(
+                    "this model was trained on graphs without colors and these have some; drop them with "
+                    "without_colors() or --no-colors"
+                )
+            raise ValueError(
+                "this model was trained on graphs with colors and these have none; pass color=... (in commands "
+                "--color) or color them"
+            )
+        if isinstance(source, Counts):
+            return Examples(table=source)
+        examples = Examples(graphs=source if self.bins is None else self.bins.transform(source))
+        if method.takes_tables:
+            method.counts(examples, self.k, cache, None if progress is None else partial(progress, "counting"))
+        return examples
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble(ModelInput):
+    """Trained models of one method.
+
+    Attributes:
+        parts: the models, in stacks that were trained together.
+        novelty: what new graphs are compared with.
+        features: names of the vertex features of the training set, "" for one without a name.
+        notices: the warnings about new graphs so far; each is given once.
+    """
+
     parts: tuple[Fitted, ...]
     novelty: NoveltyDetector
     features: tuple[str, ...] = ()
-    bins: VertexBins | None = None
     notices: Notices = field(default_factory=Notices, repr=False)
 
     @property
@@ -76,13 +133,6 @@ class Ensemble:
         """(graphs, models * width): the representations of all models, in the order of the seeds."""
         by_model = [table for part in self.parts for table in part.represent(examples)]  # their widths may differ
         return np.hstack([by_model[number] for number in seed_order(self.parts)])
-
-    def examples(
-        self, source: GraphsOrCounts, cache: PathLike | None = None, progress: ProgressFunction | None = None
-    ) -> Examples:
-        """New graphs as input of these models; see `as_examples`."""
-        types = self.novelty.edge_types
-        return as_examples(source, self.method, self.k, self.palette, types, cache, progress, self.bins)
 
     def warn(self, examples: Examples) -> None:
         """Issue a `GraphWarning` for each reason not to trust predictions for these graphs."""
@@ -108,11 +158,6 @@ def as_graphs_or_counts(graphs: Any, color: str | None = None) -> GraphsOrCounts
     return as_graphset(graphs, None if is_set else color)
 
 
-def palette_of(source: GraphsOrCounts) -> tuple[ColorName, ...] | None:
-    """The colors that graphs or patterns may have; None for graphs without colors."""
-    return source.palette if has_colors(source) else None
-
-
 def edge_types_of(source: GraphsOrCounts, method: Method) -> tuple[EdgeType, ...] | None:
     """The types of edges of graphs or patterns; None where there are none, and for a method that does not use them."""
     if not method.edges:
@@ -130,48 +175,6 @@ def features_of(source: GraphsOrCounts) -> tuple[str, ...]:
     return source.feature_names or ("",) * source.features.shape[1]
 
 
-def as_examples(
-    source: GraphsOrCounts, method: Method, k: Sizes, palette: tuple[ColorName, ...] | None,
-    known_types: tuple[EdgeType, ...] | None, cache: PathLike | None = None, progress: ProgressFunction | None = None,
-    bins: VertexBins | None = None,
-) -> Examples:  # fmt: skip
-    """The graphs as input of a method, with ``bins`` of features as colors, counted if its input is patterns.
-
-    ``known_types``: of the edges of the training graphs; attributes of edges that these did not have are left out.
-
-    An error if the graphs have colors and the training graphs had none (``palette`` is None), or the reverse, and for
-    a table of other pattern sizes or for a method that needs the graphs. Tables must have the same attributes of edges.
-    """
-    check_table(source, method, k)
-    if isinstance(source, Counts) and method.edges:
-        types = edge_types_of(source, method)
-        if (types is None, attributes_of(types)[0]) != (known_types is None, attributes_of(known_types)[0]):
-            raise ValueError(
-                f"this model was trained on patterns {_attributes(known_types)} and got patterns {_attributes(types)}; "
-                f"count graphs that have the same attributes with edges={known_types is not None}"
-            )
-    elif isinstance(source, GraphSet) and method.edges:
-        source = with_attributes_of(source, known_types)
-    if isinstance(source, GraphSet) and not len(source):  # an empty set has no colors; give it those of training
-        source = replace(source, colors=None if palette is None else np.zeros(0, np.uint16), palette=palette or ())
-    if method.colors and has_colors(source) != (palette is not None) and len(source):
-        if palette is None:
-            raise ValueError(
-                "this model was trained on graphs without colors and these have some; drop them with without_colors() "
-                "or --no-colors"
-            )
-        raise ValueError(
-            "this model was trained on graphs with colors and these have none; pass color=... (in commands --color) "
-            "or color them"
-        )
-    if isinstance(source, Counts):
-        return Examples(table=source)
-    examples = Examples(graphs=source if bins is None else bins.transform(source))
-    if method.takes_tables:
-        method.counts(examples, k, cache, None if progress is None else partial(progress, "counting"))
-    return examples
-
-
 def _attributes(types: tuple[EdgeType, ...] | None) -> str:
     """What patterns with these types of edges tell edges apart by."""
     colored, directed = attributes_of(types)
@@ -179,19 +182,6 @@ def _attributes(types: tuple[EdgeType, ...] | None) -> str:
     if types is None:
         return "without types of edges"
     return f"with {' and '.join(names) or 'edges that all point both ways'}"
-
-
-def check_table(source: GraphsOrCounts, method: Method, k: Sizes) -> None:
-    """An error for a table of counts if the method needs graphs, or if the table has other pattern sizes."""
-    if isinstance(source, Counts):
-        if not method.takes_tables:
-            raise ValueError(f"{method.name} uses {method.input} and got a table of counts; pass the graphs instead")
-        source.columns.check_sizes(k)
-        if source.columns.edge_types is not None and not method.edges:
-            raise ValueError(
-                f"{method.name} takes counts of patterns without types of edges; count with edges=False, or use a "
-                "method that tells edges apart, such as gamma-gin"
-            )
 
 
 def warn_of_identifiers(source: GraphsOrCounts) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,9 @@ from anysize.methods.kernel_machines import FittedKernel
 from anysize.methods.method import Examples, Fitted
 from anysize.methods.sizemix import FittedSizeMix
 from anysize.patterns.pattern import Pattern
-from anysize.training.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from anysize.training.vocabulary import Vocabulary
 
 MAX_PATTERNS_SHOWN = 8
 

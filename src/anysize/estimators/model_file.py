@@ -50,7 +50,7 @@ from anysize._schema import (
     text,
 )
 from anysize._unpack import Unpacker
-from anysize.counting.columns import Columns, unite
+from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
 from anysize.estimators.base import GraphEstimator
 from anysize.estimators.classifier import GraphClassifier
@@ -324,9 +324,8 @@ class _Probe(Examples):
             kinds = (min(self.edge_types, key=edge_type_order),) * len(pattern.edges)
             columns = Columns.of([replace(pattern, edge_types=kinds)])
         else:
-            columns = Columns.plain(pattern.size) if palette is None else Columns.of([pattern])
-            if palette is None and not isinstance(k, int):
-                columns = unite([Columns.plain(size) for size in k])[0]
+            sizes = (k,) if isinstance(k, int) else k
+            columns = Columns.plain(*sizes) if palette is None else Columns.of([pattern])
         columns = columns.recoded(palette or ())
         matrix = csr_array(([1], ([0], [0])), shape=(1, len(columns)), dtype=np.int64)
         return Counts(matrix, columns, np.array([pattern.size]))
@@ -406,7 +405,9 @@ def _restored_target(about: dict[str, Any], arrays: Mapping[str, Any], name: str
     model.targets_, model.models_ = (), {}
     features = tuple(about.get("features", ()))
     bins = None if about.get("bins") is None else VertexBins.from_state(about["bins"])
-    model.ensemble_ = Ensemble(method, pattern_sizes(about["k"]), palette, parts, novelty, features, bins)
+    model.ensemble_ = Ensemble(
+        method, pattern_sizes(about["k"]), palette, novelty.edge_types, bins, parts, novelty, features
+    )
     model.epochs_ = np.array(about["epochs"], np.int64)
     model.verdict_ = _verdict(about["verdict"])
     _check_prediction(model)

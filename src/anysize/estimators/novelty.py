@@ -198,7 +198,7 @@ class NoveltyDetector:
         ``edge_types``: those of the training graphs, if the method uses them.
         """
         colors = color_shares = None
-        if uses_colors and has_colors(source):
+        if uses_colors and palette_of(source) is not None:
             amounts: FloatArray = np.asarray(vertices_by_color(source).sum(axis=0)).reshape(-1)
             colors = tuple(source.palette[code] for code in np.flatnonzero(amounts))
             color_shares = amounts[amounts > 0] / max(amounts.sum(), 1)
@@ -218,7 +218,7 @@ class NoveltyDetector:
 
     def warnings(self, source: GraphsOrCounts, table: Counts | None, smallest_k: int) -> Iterator[str]:
         """One sentence for each reason not to trust the predictions for these graphs."""
-        if self.colors is not None and has_colors(source):
+        if self.colors is not None and palette_of(source) is not None:
             yield from self._unknown_colors(source)
         if self.edge_types is not None:
             yield from self._unknown_types(source)
@@ -262,7 +262,7 @@ class NoveltyDetector:
         shares = [0.0]
         if self.shares is not None and table is not None and len(table):
             shares.append(float(self.shares.is_far(table).mean()))
-        if self.colors is not None and self.color_shares is not None and has_colors(source):
+        if self.colors is not None and self.color_shares is not None and palette_of(source) is not None:
             amounts: FloatArray = np.asarray(vertices_by_color(source).sum(axis=0)).reshape(-1)
             known_share = dict(zip(self.colors, self.color_shares.tolist(), strict=True))
             known = np.array([known_share.get(name, 0.0) for name in source.palette])
@@ -348,9 +348,9 @@ class NoveltyDetector:
         )
 
 
-def has_colors(source: GraphsOrCounts) -> bool:
-    """Whether graphs or the patterns of a table have colors."""
-    return (source.columns if isinstance(source, Counts) else source).colors is not None
+def palette_of(source: GraphsOrCounts) -> tuple[ColorName, ...] | None:
+    """The colors that graphs or patterns may have; None for graphs without colors."""
+    return None if (source.columns if isinstance(source, Counts) else source).colors is None else source.palette
 
 
 def vertices_by_color(source: GraphsOrCounts) -> csr_array[np.float64]:

@@ -19,7 +19,7 @@ from anysize._typing import FloatArray, PathLike
 from anysize.counting.cache import CountCache
 from anysize.evaluation.records import Curves, Outcome, Record, Scores, encode, evenly_spread, now, round_significant
 from anysize.evaluation.records import versions as package_versions
-from anysize.evaluation.tasks import Splits, Task
+from anysize.evaluation.tasks import Splits, Task, data_name
 from anysize.methods import defaults
 from anysize.methods.configuration import settings_for, split_configuration
 from anysize.methods.method import (
@@ -178,9 +178,9 @@ class _Group:
                 outcomes = self._outcomes(fitted.trained, member, run, outputs, folds, margins)
                 trained = {} if fitted.trained is None else self._about_training(fitted.trained, member, data)
                 yield Record(
-                    task.name, self.splits.data_name, self.method.name, self.recipe_name, self.configurations[number],
-                    run.seed, outcomes.pop("chosen"), alternatives=outcomes, folds=folds, labels=labels,
-                    targets=targets, metric=task.metric, versions=package_versions(),
+                    task.name, data_name(self.splits.data, self.splits.seed), self.method.name, self.recipe_name,
+                    self.configurations[number], run.seed, outcomes.pop("chosen"), alternatives=outcomes, folds=folds,
+                    labels=labels, targets=targets, metric=task.metric, versions=package_versions(),
                     device=device_name(self.options.device),
                     seconds=round(seconds + fold_seconds, 4), when=now(), **trained,
                 )  # fmt: skip

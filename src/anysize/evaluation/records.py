@@ -141,7 +141,6 @@ def decode(text: str) -> IntArray:
 
 # ---- training curves -------------------------------------------------------------------------------
 
-MAX_CURVE_POINTS = 50  # a sweep has tens of thousands of curves
 CURVE_DIGITS = 4  # significant digits, more than a figure shows
 CURVE_NAMES = ("train_loss", "validation_score", "penalty")
 

@@ -255,14 +255,6 @@ def read_leagues(records: PathLike, metric: str = METRIC) -> list[League]:
     ]
 
 
-def read_league(records: PathLike, metric: str = METRIC, part: str = "up") -> League:
-    """One part of the league of a folder of records."""
-    for league in read_leagues(records, metric):
-        if league.part.name == part:
-            return league
-    raise ValueError(f"{records} has no records of the part {part!r} of the league.")
-
-
 def _league(part: Part, splits: Mapping[str, str], runs: Runs, metric: str) -> League:
     metric = metric if part.metric is None else part.metric
     left_out = {

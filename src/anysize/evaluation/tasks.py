@@ -141,11 +141,6 @@ class Splits:
         named = {"train": self.train, "validation": self.validation, "test": self.test}
         return {name: graphs for name, graphs in named.items() if graphs is not None}
 
-    @property
-    def data_name(self) -> str:
-        """The data set and split in records."""
-        return data_name(self.data, self.seed)
-
     @cached_property
     def binned(self) -> Splits:
         """The same with bins of vertex features as vertex colors, learned on the training graphs."""

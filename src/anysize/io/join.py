@@ -40,7 +40,7 @@ def join_graphs(parsed: ParsedSet, warn: bool = True) -> GraphSet:
             raise GraphError(f"Graph {number} has {graph.size} vertices; expected 0 to {MAX_VERTICES_PER_GRAPH - 1}.")
     sizes = np.array([graph.size for graph in graphs], np.int64)
     edges = np.array([len(graph.source) for graph in graphs], np.int64)
-    source, target = (_joined([getattr(graph, end) for graph in graphs]) for end in ("source", "target"))
+    source, target = _joined([graph.source for graph in graphs]), _joined([graph.target for graph in graphs])
     size = np.repeat(sizes, edges) if len(graphs) > 1 else sizes[0]
     outside = (source < 0) | (source >= size)
     outside |= (target < 0) | (target >= size)

@@ -250,7 +250,7 @@ def explain_types(
 
 def vertex_columns(kernel: WLKernel, graph: GraphSet) -> list[IntArray]:
     """For every depth, the column of the features that each vertex counts in; -1 for types unknown in training."""
-    limits = zip(kernel.vertex_classes(graph), kernel.offsets_[:-1], kernel.offsets_[1:], strict=True)
+    limits = zip(kernel.refine(graph).classes, kernel.offsets_[:-1], kernel.offsets_[1:], strict=True)
     return [np.where(of_iteration < end - begin, of_iteration + begin, -1) for of_iteration, begin, end in limits]
 
 

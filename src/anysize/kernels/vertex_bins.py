@@ -244,7 +244,7 @@ def _whitening(scores: FloatArray, weights: FloatArray) -> FloatArray:
 def _recurrence(fitted: GraphSet, held_out: GraphSet) -> float:
     """The mean over held-out graphs of the share of their vertices whose type of depth one the fitted graphs have."""
     kernel = WLKernel(1).fit(fitted)
-    known = kernel.vertex_classes(held_out)[1] < np.diff(kernel.offsets_)[1]
+    known = kernel.refine(held_out).classes[1] < np.diff(kernel.offsets_)[1]
     return float(vertex_weights(held_out) @ known)
 
 

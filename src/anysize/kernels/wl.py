@@ -262,7 +262,7 @@ class WLKernel(ExplicitKernel):
             self.start_ = None if codes is None else tuple(graph_set.palette[c] for c in codes)
             types = edge_types(graph_set)
             self.edge_types_ = None if types is None else tuple(types[1])
-            classes, self.signatures_ = self._learn(graph_set)
+            classes, self.signatures_ = self._refined(graph_set, learn=True)
         start_colors = len(self.start_) if self.start_ is not None else int(graph_set.first[-1] > 0)
         self.offsets_ = offsets(np.array([start_colors, *map(len, self.signatures_)]))
         self.features_ = self._features(graph_set, classes)
@@ -285,7 +285,7 @@ class WLKernel(ExplicitKernel):
         """
         check_is_fitted(self, "offsets_")
         graph_set = as_graphset(graphs)
-        return RefinedGraphs(self, graph_set, self.vertex_classes(graph_set))
+        return RefinedGraphs(self, graph_set, self._refined(graph_set)[0])
 
     def refines_like(self, other: WLKernel) -> bool:
         """Whether the other kernel, perhaps a deeper one, gives all vertices the same classes, as a copy does."""
@@ -295,17 +295,6 @@ class WLKernel(ExplicitKernel):
         depth = int(self.iterations)
         known = zip(self.signatures_, other.signatures_[:depth], strict=True)
         return ours == theirs and other.iterations >= depth and all(fitted.equals(another) for fitted, another in known)
-
-    def vertex_classes(self, graphs: GraphSet) -> list[IntArray]:
-        """The class of every vertex in every iteration: a column after ``offsets_``, or beyond for unseen classes."""
-        classes = [self._start(graphs)]
-        codes, known_amount, amount = self._edge_codes(graphs)
-        visible = self._visible(graphs)
-        for known in self.signatures_:
-            rows = signatures(graphs, classes[-1], codes, amount, visible)
-            classes.append(number_signatures(rows, known.with_more_edge_types(known_amount, amount))[0])
-            visible = None
-        return classes
 
     def type_name(self, iteration: int, number: int) -> str:
         """A class of training vertices as text: its color and, in brackets, the classes of its neighbors before.
@@ -336,16 +325,17 @@ class WLKernel(ExplicitKernel):
         names += ["…"] if len(near) > len(common) else []
         return f"{self.type_name(0, root)}({','.join(names)})"
 
-    def _learn(self, graphs: GraphSet) -> tuple[list[IntArray], tuple[Signatures, ...]]:
-        """The class of every vertex in every iteration, and the signatures of all classes."""
+    def _refined(self, graphs: GraphSet, learn: bool = False) -> tuple[list[IntArray], tuple[Signatures, ...]]:
+        """The class of every vertex in every iteration, and if they are learned the signatures of all classes."""
         classes, learned = [self._start(graphs)], []
-        codes, _, amount = self._edge_codes(graphs)
+        codes, known_amount, amount = self._edge_codes(graphs)
         visible = self._visible(graphs)
-        for _ in range(int(self.iterations)):
+        for step in range(int(self.iterations)):
             rows = signatures(graphs, classes[-1], codes, amount, visible)
-            refined, new = number_signatures(rows)
-            classes.append(refined)
-            learned.append(rows.rows(new))
+            known = NO_SIGNATURES if learn else self.signatures_[step].with_more_edge_types(known_amount, amount)
+            numbers, new = number_signatures(rows, known)
+            classes.append(numbers)
+            learned += [rows.rows(new)] if learn else []
             visible = None
         return classes, tuple(learned)
 

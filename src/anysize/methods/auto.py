@@ -38,7 +38,7 @@ from anysize._progress import Progress
 from anysize._schema import arrays_of, prefixed
 from anysize._typing import FloatArray, IntArray
 from anysize.causal.graphon_check import GraphonCheck, check_graphon
-from anysize.counting.columns import Columns, unite
+from anysize.counting.columns import Columns
 from anysize.graphs.assembly import induced_subgraphs
 from anysize.graphs.graphset import GraphSet
 from anysize.methods.evidence import (
@@ -158,7 +158,9 @@ class AutoLearner:
         max_stack: int | None = None,
     ) -> Iterator[FittedAuto]:  # fmt: skip
         """One ensemble per run; the decision is made once, with the seed of the first run."""
-        data = _balanced(data)
+        if data.class_weights is None:
+            balanced = class_weights(data.train.labels(), data.classes, "balanced", data.train.weights)
+            data = replace(data, class_weights=balanced)
         decision = decide(data, runs[0].seed)
         bins = learn_bins(data.train.whole("auto")) if decision.family == "gamma" else None
         colored = data.train.whole("auto").colors is not None
@@ -232,7 +234,6 @@ class FittedAuto:
 
 def decide(data: TrainingData, seed: int) -> Decision:
     """Which family to use: the regime of the training graphs, overruled only by clear evidence across sizes."""
-    data = _balanced(data)
     graphs, y = data.train.whole("auto"), data.train.labels()
     check = check_graphon(graphs, y, data.train.weights)
     if check.edges_grow_slowly:
@@ -247,14 +248,6 @@ def decide(data: TrainingData, seed: int) -> Decision:
     evidence = gather_evidence(data, small, large, shifted, seed)
     winner = None if evidence is None else evidence.winner
     return Decision(check, winner or favored, evidence)
-
-
-def _balanced(data: TrainingData) -> TrainingData:
-    """The data with weights that balance its classes, unless they have weights."""
-    if data.class_weights is not None:
-        return data
-    weights = class_weights(data.train.labels(), data.classes, "balanced", data.train.weights)
-    return replace(data, class_weights=weights)
 
 
 def is_size_shift(sizes: IntArray, y: IntArray, small: IntArray, large: IntArray) -> bool:
@@ -425,7 +418,7 @@ class FittedDensityRegression:
 
     def pattern_logits(self, columns: Columns) -> FloatArray:
         """What one unit of density of each pattern, colors ignored, adds to `logits`: (models, patterns, classes)."""
-        catalog = unite([Columns.plain(size) for size in ((self.k,) if isinstance(self.k, int) else self.k)])[0]
+        catalog = Columns.plain(*((self.k,) if isinstance(self.k, int) else self.k))
         rows = np.searchsorted(topology_numbers(catalog), topology_numbers(columns))
         return _by_class((self.whitening.matrix @ self.coefficients.T)[rows])[None]
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from anysize._progress import Progress
 from anysize._typing import FloatArray, PathLike, TargetKind
+from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
 from anysize.io.convert import as_graphset
 from anysize.methods.method import NO_GRID, Arrays, Examples, Method, Run, Sizes, TrainingData
-from anysize.patterns.pattern import connected_patterns
 from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
@@ -33,33 +33,28 @@ BaselineName = Literal["random", "majority", "mean", "size-only", "topology-only
 # ---- pipelines -----------------------------------------------------------------------------------------
 
 
-def size_only(class_weight: ClassWeight = None) -> Pipeline:
-    """Logistic regression on the logarithm of the number of vertices. Takes graphs, or their counts.
+def regression(
+    k: Sizes | None = None, predicts: TargetKind = "classes", class_weight: ClassWeight = None
+) -> Pipeline:  # fmt: skip
+    """Regression on log n or, given k, on the densities (over all subsets) of connected k-vertex patterns, uncolored.
 
-    Examples:
-        >>> from anysize import GraphSet
-        >>> small, large = [(0, 1)], [(i, i + 1) for i in range(9)]
-        >>> graphs = GraphSet.from_edges([small] * 5 + [large] * 5)
-        >>> size_only().fit(graphs, ["small"] * 5 + ["large"] * 5).predict(graphs[4:6]).tolist()
-        ['small', 'large']
-    """
-    return logistic(log_sizes, class_weight)
-
-
-def topology_only(k: int | Sequence[int] = 5, class_weight: ClassWeight = None) -> Pipeline:
-    """Logistic regression on the densities (over all subsets) of connected k-vertex patterns, ignoring colors.
-
-    Takes graphs, or counts of patterns of k vertices, which are summed over colors.
+    Classes have logistic regression. Takes graphs or their counts; counts of patterns are summed over colors.
 
     Examples:
         >>> import networkx as nx
         >>> from anysize import GraphSet
-        >>> graphs = [nx.gnp_random_graph(12, p, seed=seed) for p in (0.2, 0.6) for seed in range(5)]
-        >>> model = topology_only(k=3).fit(GraphSet.from_networkx(graphs), ["sparse"] * 5 + ["dense"] * 5)
+        >>> graphs = GraphSet.from_networkx([nx.gnp_random_graph(12, p, seed=s) for p in (0.2, 0.6) for s in range(5)])
+        >>> model = regression(k=3).fit(graphs, ["sparse"] * 5 + ["dense"] * 5)
         >>> model.predict(GraphSet.from_networkx(nx.complete_graph(50))).tolist()
         ['dense']
     """
-    return logistic(uncolored_densities, class_weight, k=k)
+    features = log_sizes if k is None else uncolored_densities
+    options: dict[str, Any] = {} if k is None else {"k": k}
+    if predicts == "classes":
+        return logistic(features, class_weight, **options)
+    from sklearn.linear_model import LinearRegression
+
+    return on_features(features, LinearRegression() if k is None else ridge(), options)
 
 
 def logistic(features: Callable[..., Any], class_weight: ClassWeight, C: float = 1.0, **options: Any) -> Pipeline:
@@ -110,8 +105,8 @@ def uncolored_densities(graphs: Any, k: int | Sequence[int]) -> FloatArray:
 
     counts = graphs if isinstance(graphs, Counts) else count(graphs, k, colors=False)
     counts.columns.check_sizes(k)
-    patterns = [pattern for size in np.unique(k).tolist() for pattern in connected_patterns(size)]
-    return np.asarray(counts.without_colors().align(patterns).densities("subsets").toarray())
+    catalog = Columns.plain(*np.unique(k).tolist())
+    return np.asarray(counts.without_colors().align(catalog).densities("subsets").toarray())
 
 
 def fitted_arrays(pipeline: Pipeline) -> dict[str, Any]:
@@ -156,7 +151,7 @@ class BaselineLearner:
             k = run.configuration.get("k", data.k) if self.name == "topology-only" else None
             y: Any = train.labels() if data.classes else train.numbers()
             weights = None if data.class_weights is None else dict(enumerate(data.class_weights))
-            pipeline = self._pipeline(k, data.predicts, weights)
+            pipeline = regression(k, data.predicts, weights)
             fit_pipeline(pipeline, pipeline_input(train, k, data.cache), y, train.weights)
             yield FittedPipeline(pipeline, (run,), data.classes, k)
 
@@ -166,7 +161,7 @@ class BaselineLearner:
         if self.name in ("random", "majority", "mean"):
             return FittedConstant(about["classes"], runs, arrays.get("shares"))
         k = tuple(about["k"]) if isinstance(about["k"], list) else about["k"]
-        pipeline = self._pipeline(k, "classes" if about["classes"] else "numbers")
+        pipeline = regression(k, "classes" if about["classes"] else "numbers")
         return FittedPipeline(restore_arrays(pipeline, arrays), runs, about["classes"], k)
 
     def _constant(self, data: TrainingData) -> FloatArray | None:
@@ -175,17 +170,6 @@ class BaselineLearner:
             return np.array([np.average(data.train.numbers(), weights=data.train.weights)])
         amounts = np.bincount(data.train.labels(), data.train.weights, minlength=data.classes)
         return None if self.name == "random" else amounts / amounts.sum()
-
-    def _pipeline(
-        self, k: Sizes | None, predicts: TargetKind, class_weight: dict[int, float] | None = None
-    ) -> Pipeline:
-        if predicts == "classes":
-            return size_only(class_weight) if k is None else topology_only(k, class_weight)
-        from sklearn.linear_model import LinearRegression
-
-        if k is None:
-            return on_features(log_sizes, LinearRegression(), {})
-        return on_features(uncolored_densities, ridge(), {"k": k})
 
 
 def pipeline_input(examples: Examples, k: Sizes | None, cache: PathLike | None = None) -> Any:

@@ -17,6 +17,7 @@ from anysize._memory import dense
 from anysize._progress import Progress
 from anysize._schema import arrays_of, check_array, prefixed
 from anysize._typing import FloatArray, IntArray, PathLike, TargetKind
+from anysize.counting.columns import Columns
 from anysize.methods.configuration import whole_number
 from anysize.methods.method import (
     EDGE_TYPES,
@@ -28,7 +29,6 @@ from anysize.methods.method import (
     TrainingData,
     Validator,
 )
-from anysize.patterns.pattern import connected_patterns
 from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class PatternCounts:
     def of(self, examples: Examples, cache: PathLike | None = None) -> csr_array[np.float64]:
         """(graphs, width)."""
         plain = examples.counts(PLAIN_SIZES, cache, colors=False)
-        tables = [plain.align([pattern for size in PLAIN_SIZES for pattern in connected_patterns(size)])]
+        tables = [plain.align(Columns.plain(*PLAIN_SIZES))]
         if self.colored is not None:
             tables.append(examples.counts(COLORED_SIZES, cache, edges=True).align(self.colored))
         return csr_array(hstack([table.matrix for table in tables], format="csr", dtype=np.float64))

@@ -115,8 +115,7 @@ def read_out(
     """
     if slopes is None:
         parts = [sums[level](h) for level, h in rows]
-        models = max(part.shape[0] for part in parts)
-        items = torch.cat([part.expand(models, -1, -1) for part in parts], dim=-1)
+        items = torch.cat([part.expand(len(parts[0]), -1, -1) for part in parts], dim=-1)  # all models have last rows
         copied = copies > 1 and any(h.shape[1] for _, h in rows)  # graphs without vertices have no copies
         return items.unflatten(1, (copies, -1)).mean(1) if copied else items
     total: Tensor | int = 0

@@ -21,7 +21,7 @@ from anysize.estimators.ensemble import warn_of_complete_graphs
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import labels_of
 from anysize.io.convert import as_graphset
-from anysize.methods.method import Examples, TrainingData
+from anysize.methods.method import Examples, TrainingData, class_weights
 from anysize.patterns.pattern import check_size
 from anysize.shift.advice import Advice, advise
 from anysize.shift.colors import ColorShift, compare_colors, merge_roles
@@ -182,7 +182,8 @@ def _check_training(
         return check_graphon(graphs, codes), None
     from anysize.methods.auto import decide
 
-    decision = decide(TrainingData(Examples(graphs, codes.astype(np.int64)), None, len(classes), k), seed)
+    codes, weights = codes.astype(np.int64), class_weights(codes, len(classes))
+    decision = decide(TrainingData(Examples(graphs, codes), None, len(classes), k, class_weights=weights), seed)
     return decision.check, decision
 
 

@@ -70,10 +70,6 @@ class Findings:
         return any(question.found for question in self.questions if question.subject in subjects)
 
     @property
-    def nothing_found(self) -> bool:
-        return not self.found(*SUBJECTS)
-
-    @property
     def sizes_shifted(self) -> bool:
         return self.found("sizes")
 

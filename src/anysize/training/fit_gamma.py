@@ -32,7 +32,7 @@ from anysize.training.device import torch_defaults
 from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.loop import Losses, Trained, TrainingProblem, train
 from anysize.training.objectives import color_penalty, logit_penalty, mean_loss, target_tensor, weight_tensor
-from anysize.training.settings import Recipe, Settings, check_one_seed, check_one_stack
+from anysize.training.settings import Recipe, Settings
 from anysize.training.vocabulary import GammaKind, MeanDensities, Vocabulary
 from anysize.training.whitening import TopologyWhitening, Whitening
 
@@ -287,16 +287,20 @@ def fit_gamma(
     the training graphs to train on in an epoch, such as estimates that are drawn again in every epoch. Vocabulary,
     whitening, validation and prediction have the exact counts.
     """
-    check_one_stack(members)
     if recipe.over == "auto":
         raise ValueError("over='auto' is decided by the learner of Gamma models; pass a recipe with densities")
-    pool, pool_y = train_counts, y
+    sizes, known, known_y = np.unique(train_counts.columns.size), train_counts, y
     if validation is not None:
-        pool, pool_y = Counts.concatenate([train_counts, validation[0]]), np.concatenate([y, validation[1]])
-    learned_from = (train_counts, y) if top is None else (pool, pool_y)
-    vocabulary = _learn_vocabulary(kind, *learned_from, top, recipe)
+        if (validation[0].sampling is None) != (train_counts.sampling is None):
+            raise ValueError("counts of training and validation graphs must be all exact or all sampled; got a mixture")
+        sizes = np.union1d(sizes, validation[0].columns.size)
+        if top is not None:
+            known, known_y = Counts.concatenate([train_counts, validation[0]]), np.concatenate([y, validation[1]])
+    roles = None
+    if recipe.roles and kind != "1hot" and known.columns.colors is not None and y.dtype.kind != "f":  # of classes
+        roles = color_roles(known, known_y)
+    vocabulary = Vocabulary.of(kind, known, recipe.over, top, roles, recipe.whiten)
     columns, densities = vocabulary.densities(train_counts)
-    sizes = np.unique(pool.columns.size)
     if not densities.nnz:
         named = ", ".join(map(str, sizes)) or "this many"
         raise ValueError(f"no training graph has a connected pattern of {named} vertices; count with a smaller k")
@@ -304,8 +308,6 @@ def fit_gamma(
     inputs = len(columns) if kind == "1hot" else 1 + max((vocabulary.palette or {}).values(), default=0)
     types = 0 if kind == "1hot" else len(vocabulary.edge_palette or ())
     architecture = GammaArchitecture(kind, inputs, classes, members[0].hidden, members[0].layers, recipe, k, types)
-    if kind == "rp" and not architecture.takes_all_permutations(len(columns), MAX_PERMUTED_PATTERNS_TRAINED):
-        check_one_seed(members)
     model = architecture.build([member.jumping for member in members])
     initialize(model, [member.seed for member in members])
     if isinstance(model.representation, GammaOneHot):
@@ -339,15 +341,6 @@ def fit_gamma(
     )  # fmt: skip
     trained = train(model, problem, members, recipe, metric, progress)
     return GammaStack(architecture, vocabulary, model, tuple(members), trained)
-
-
-def _learn_vocabulary(kind: GammaKind, counts: Counts, y: IntArray, top: int | None, recipe: Recipe) -> Vocabulary:
-    """The vocabulary of these graphs; roles of colors are those for classes."""
-    roles = None
-    if recipe.roles and kind != "1hot" and counts.columns.colors is not None and y.dtype.kind != "f":
-        roles = color_roles(counts, np.asarray(y))
-    assert recipe.over != "auto"
-    return Vocabulary.of(kind, counts, recipe.over, top, roles, recipe.whiten)
 
 
 def _fresh(

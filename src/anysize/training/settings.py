@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -67,23 +67,6 @@ class Settings:
         norm.
         """
         return self.hidden, self.layers, self.batch_size or 0, self.penalty > 0
-
-
-def check_one_stack(members: Sequence[Settings]) -> None:
-    """Raise an error if the models cannot be trained as one stack."""
-    keys = sorted({member.stack_key for member in members})
-    if len(keys) != 1:
-        raise ValueError(
-            "the models of a stack must have the same hidden, layers and batch_size, and all or none a penalty; "
-            f"got {keys}"
-        )
-
-
-def check_one_seed(members: Sequence[Settings]) -> None:
-    """Raise an error if the models differ in their seeds and would have to share what they draw."""
-    seeds = sorted({member.seed for member in members})
-    if len(seeds) != 1:
-        raise ValueError(f"members of a stack that would share what they draw must have one seed; got {seeds}")
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,8 @@ class Vocabulary:
 
     def densities(self, counts: Counts) -> tuple[Columns, csr_array[np.float64]]:
         """The patterns of a table that the model reads, and their scaled (and whitened) densities."""
-        columns, densities = self._scaled(counts)
+        columns, densities = self.unscaled(counts)
+        columns, densities = self.by_role(columns, csr_array(densities * self.scale))
         return (columns, densities) if self.whitening is None else self.whitening.apply(columns, densities)
 
     def unscaled(self, counts: Counts) -> tuple[Columns, csr_array[np.float64]]:
@@ -94,14 +95,10 @@ class Vocabulary:
         if self.columns is None:
             return counts.columns, densities_of(counts, self.over)
         if self.within:
-            return self.columns, densities_of(_align(counts, self.columns), self.over)
+            return self.columns, densities_of(counts.align(self.columns), self.over)
         densities: Any = densities_of(counts, self.over)
-        aligned: Any = _align(replace(counts, matrix=densities), self.columns).matrix
+        aligned: Any = replace(counts, matrix=densities).align(self.columns).matrix
         return self.columns, csr_array(aligned)
-
-    def _scaled(self, counts: Counts) -> tuple[Columns, csr_array[np.float64]]:
-        columns, densities = self.unscaled(counts)
-        return self.by_role(columns, csr_array(densities * self.scale))
 
     def by_role(self, columns: Columns, densities: csr_array[np.float64]) -> tuple[Columns, csr_array[np.float64]]:
         """Merge patterns that differ only by colors of one role."""
@@ -117,8 +114,3 @@ def densities_of(counts: Counts, over: Densities) -> csr_array[np.float64]:
     if over != "occurrence":
         return counts.densities(over)
     return csr_array((counts.matrix > 0).astype(np.float64))
-
-
-def _align(counts: Counts, columns: Columns) -> Counts:
-    reference = Counts(csr_array((0, len(columns)), dtype=np.int64), columns, np.zeros(0, np.int64))
-    return counts.align(reference)

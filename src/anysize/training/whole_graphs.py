@@ -16,7 +16,7 @@ from anysize.graphs.graphset import GraphSet
 from anysize.nn.rows.maps import index_tensor
 from anysize.training.loop import Losses, TrainingProblem
 from anysize.training.objectives import EnvironmentBatch, Objective, mean_loss, penalized_risk
-from anysize.training.settings import Settings, check_one_stack
+from anysize.training.settings import Settings
 
 
 class WholeGraphProblem(TrainingProblem):
@@ -73,7 +73,6 @@ def check_training_graphs(
     graphs: GraphSet, y: IntArray, members: Sequence[Settings], environments: IntArray | None
 ) -> None:
     """Raise an error for what models of whole graphs cannot be trained on."""
-    check_one_stack(members)
     if len(y) != len(graphs) or not len(y):
         raise ValueError(f"expected one label per training graph, for at least one; got {len(y)} for {len(graphs)}")
     if not graphs.sizes.any():

@@ -46,10 +46,6 @@ class DensityGap:
         """The quantile of the gaps at this level."""
         return float(np.quantile(self.values, level))
 
-    def share_above(self, epsilon: float) -> float:
-        """The share of pairs with a gap above epsilon, which `theorem_bound` bounds."""
-        return float((self.values > epsilon).mean())
-
 
 def density_gap(
     train: GraphSet,
