@@ -324,18 +324,14 @@ def league_means(part: str) -> dict[str, str]:
 
 
 def test_scores_of_the_league_are_those_of_its_page() -> None:
-    (up, up_next), (down, down_next) = (
-        list(league_means(part).items())[:2] for part in ("From small to large", "From large to small")
-    )
-    motifs = league_means("Planted motifs")
-    assert {up[0], down[0], next(iter(motifs))} == {"auto"}
+    up, down, motifs = map(league_means, ("From small to large", "From large to small", "Planted motifs"))
+    (first, second), best_down = list(up)[:2], next(iter(down))
+    assert first == next(iter(motifs)) == "auto"
     front = text_of("README.md")
-    assert f"Mean MCC of the default: {up[1]} from small to large graphs" in front
-    assert f"{down[1]} from large to small" in front
-    assert f"of others {up_next[1]} and {down_next[1]} at most" in front
-    assert f"On planted motifs it has a mean accuracy of {motifs['auto']}" in front
-    assert f"Gamma models have {motifs['gamma-gin']}, pattern forests {motifs['patterns-forest']}" in front
-    assert f"PNA {motifs['pna-mean']}." in front
+    assert f"the default has the highest mean MCC, {up['auto']}, then `{second}` {up[second]};" in front
+    assert f"from large to small (13) it has {down['auto']}, and `{best_down}` {down[best_down]}." in front
+    assert f"the default has a mean accuracy of {motifs['auto']}, Gamma models {motifs['gamma-gin']}" in front
+    assert f"pattern forests {motifs['patterns-forest']}, PNA {motifs['pna-mean']}." in front
 
 
 def test_every_record_comes_from_a_command_that_is_written_down(records: list) -> None:

@@ -163,3 +163,10 @@ def test_unknown_and_shifted_colors_lower_the_forecast(tmp_path: Any) -> None:
     assert model.forecast(paths("abcd", 1)).far == pytest.approx(0.25, abs=0.05)
     model.save(tmp_path / "m.anysize")
     assert load_model(tmp_path / "m.anysize").forecast(paths("abcd", 1)) == model.forecast(paths("abcd", 1))
+
+
+def test_a_forecast_needs_graphs() -> None:
+    graphs = GraphSet.from_networkx([nx.path_graph(n) for n in range(2, 32)], y=[0, 1] * 15)
+    model = GraphClassifier("wl-kernel", check=False).fit(graphs)
+    with pytest.raises(ValueError, match="at least one; got none"):
+        model.forecast([])

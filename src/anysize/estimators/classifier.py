@@ -206,6 +206,8 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         `anysize.estimators.forecast.Forecast`. Of several targets a dictionary of forecasts.
         """
         examples, ensemble = self._examples(graphs, warn=False), self._first.ensemble_
+        if not len(examples):
+            raise ValueError("a forecast is about graphs, at least one; got none")
         if far is None:
             table = None if ensemble.novelty.shares is None else ensemble.method.counts(examples, ensemble.k)
             far = ensemble.novelty.far_share(examples.source, table)
