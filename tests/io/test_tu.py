@@ -106,6 +106,30 @@ def test_attributes_of_edges_and_graphs_are_not_read(tmp_path: Path) -> None:
     check(read_graphs(folder, warn=False))
 
 
+def test_attributes_of_graphs_without_labels_are_targets(tmp_path: Path) -> None:
+    unlabeled = FILES | {"graph_labels": None}
+    for part in ("two", "three", "both"):
+        (tmp_path / part).mkdir()
+    graphs = read_graphs(folder_of(tmp_path, unlabeled | {"graph_attributes": "1.5\n-2e-1\n"}))
+    assert graphs.targets == ()
+    assert graphs.y is not None
+    assert graphs.y.tolist() == [1.5, -0.2]
+    graphs.to_tu(tmp_path, "again")
+    assert read_graphs(tmp_path / "again").y.tolist() == [1.5, -0.2]
+    folder = folder_of(tmp_path / "both", FILES | {"graph_attributes": "1.5\n-2e-1\n"})
+    assert read_graphs(folder, y="graph_attributes").y.tolist() == [1.5, -0.2]
+    check(read_graphs(folder, y="graph_labels"))
+    with pytest.raises(GraphError, match=r"graph_labels or graph_attributes; got 'energy'"):
+        read_graphs(folder, y="energy")
+    with pytest.raises(GraphError, match=r"lacks the file SET_graph_labels.txt"):
+        read_graphs(tmp_path / "SET", y="graph_labels")
+    several = read_graphs(folder_of(tmp_path / "two", unlabeled | {"graph_attributes": "1.5, 2\n-2e-1, nan\n"}))
+    assert len(several.targets) == 2
+    np.testing.assert_array_equal(np.asarray(several.y, float), [[1.5, 2], [-0.2, np.nan]])
+    with pytest.raises(GraphError):
+        read_graphs(folder_of(tmp_path / "three", unlabeled | {"graph_attributes": "x\n2\n"}))
+
+
 def test_labels_of_edges_and_attributes_of_vertices_are_kept(tmp_path: Path) -> None:
     edges, vertices = FILES["A"].count("\n"), FILES["graph_indicator"].count("\n")
     labels = "".join(f"{number % 2}\n" for number in range(edges))
@@ -337,7 +361,7 @@ def test_nothing_is_overwritten_and_nothing_is_half_written(tmp_path: Path, monk
 @pytest.mark.parametrize(
     ("graphs", "message"),
     [
-        (GraphSet.from_edges([(0, 1)], y=[0.5]), "integers or strings; got dtype float64"),
+        (GraphSet.from_edges([(0, 1)]).with_y([[0.5, 1.0]]), "holds one label per graph"),
         (GraphSet.from_edges([(0, 1)], y=[10**18]), "at most 18 digits"),
         (GraphSet.from_edges([[(0, 1)], []]), "Graph 1 has no vertices"),
     ],

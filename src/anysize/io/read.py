@@ -67,8 +67,9 @@ def read_graphs(
         path: the file or folder; with ``smiles`` also a pandas data frame.
         name: which TU set to read, if the folder or zip file holds several.
         smiles: the column with the SMILES of molecules (needs RDKit).
-        y: the column (tables), key (JSON lines) or graph attribute (GraphML, GML) with the label of a graph; or a list
-            of them, for several targets. Graphs may lack some of these.
+        y: the column (tables), key (JSON lines) or graph attribute (GraphML, GML) with the label of a graph;
+            or a list of them, for several targets. Graphs may lack some of these. For a TU set "graph_labels" or
+            "graph_attributes", where it has both.
         color: the vertex attribute that holds the color (GraphML, GML), or the properties that
             distinguish atoms, see `GraphSet.from_rdkit`.
         atoms: what distinguishes atoms: "rich" (the default) for element, aromaticity, hydrogens and charge, or
@@ -148,8 +149,8 @@ def parse_source(
         return _with_stem(_parse(read_file(path), path.name, str(path), options, rows), path.name)
     with open_tree(path) as tree:
         if name is not None or find_sets(tree.names):
-            _check_options(options, frozenset(), f"the TU set in {path}")
-            return read_tu(tree, str(path), name, warn)
+            _check_options(options, frozenset({"y"}), f"the TU set in {path}")
+            return read_tu(tree, str(path), name, warn, None if options.y is None else str(options.y))
         files = _graph_files(tree, path, options.labels, warn)
         try:
             parts = [_parse(tree.read(file), file, tree.describe(file), options, rows) for file in files]

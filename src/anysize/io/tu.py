@@ -28,10 +28,10 @@ from anysize.io.archive import FileTree
 from anysize.io.text import column_count, integer_table, number_table, quote_bytes
 
 MAX_SETS_SHOWN = 20
-UNUSED_FILES = ("edge_attributes", "graph_attributes")
+TARGET_FILES = ("graph_labels", "graph_attributes")
 OPTIONAL_FILES = (
-    "graph_labels", "graph_label_names", "node_labels", "node_label_names", "node_attributes", "node_attribute_names",
-    "edge_labels", "edge_label_names", "edge_directions",
+    *TARGET_FILES, "graph_label_names", "node_labels", "node_label_names", "node_attributes",
+    "node_attribute_names", "edge_labels", "edge_label_names", "edge_directions",
 )  # fmt: skip
 
 
@@ -62,19 +62,25 @@ class _File:
         return integer_table(self.data, self.where, columns)
 
 
-def read_tu(tree: FileTree, where: str, name: str | None = None, warn: bool = True) -> GraphSet:
+def read_tu(
+    tree: FileTree, where: str, name: str | None = None, warn: bool = True, y: str | None = None
+) -> GraphSet:  # fmt: skip
     """Read the TU set in a folder, its parent or a zip file: labels of vertices and edges become their colors.
 
-    Graph labels become y, vertex attributes features if they are finite. Labels with several columns become one color,
-    a string with commas between the columns. Edge attributes and graph attributes are not read; one warning names the
-    files. A graph that has a label but no vertices is an empty graph.
+    Graph labels become y, or without them graph attributes: a number for each graph, or several targets, one for each
+    column. Vertex attributes become features if they are finite. Labels with several columns become one color, a string
+    with commas between the columns. Edge attributes, and graph attributes beside labels, are not read; one warning
+    names the files. A graph that has a label but no vertices is an empty graph.
 
     Args:
         tree: the files.
         where: how messages name them.
         name: which set to read, if there are several.
         warn: whether to warn about files that are not read.
+        y: graph_labels or graph_attributes, where a set has both.
     """
+    if y is not None and y not in TARGET_FILES:
+        raise GraphError(f"y= of a TU set is {' or '.join(TARGET_FILES)}; got {y!r}.")
     names = tree.names
     sets = find_sets(names)
     if name is None and len(sets) == 1:
@@ -97,8 +103,12 @@ def read_tu(tree: FileTree, where: str, name: str | None = None, warn: bool = Tr
 
     edges, indicator = required("A"), required("graph_indicator")
     files = {ending: file for ending in OPTIONAL_FILES if (file := optional(ending)) is not None}
+    if y is not None:
+        required(y)
+        files = {ending: file for ending, file in files.items() if ending == y or ending not in TARGET_FILES}
     graphs = _build(edges, indicator, files)
-    unused = [f"{name}_{ending}.txt" for ending in UNUSED_FILES if f"{sets[name]}_{ending}.txt" in names]
+    not_read = ("edge_attributes", *["graph_attributes"] * (y is None and "graph_labels" in files))
+    unused = [f"{name}_{ending}.txt" for ending in not_read if f"{sets[name]}_{ending}.txt" in names]
     if "node_attributes" in files and graphs.features is None:
         unused.append(f"{name}_node_attributes.txt, which has values that are not finite")
     if warn and unused:
@@ -107,7 +117,11 @@ def read_tu(tree: FileTree, where: str, name: str | None = None, warn: bool = Tr
 
 
 def _build(edges: _File, indicator: _File, files: dict[str, _File]) -> GraphSet:
-    y = _graph_labels(files["graph_labels"], files.get("graph_label_names")) if "graph_labels" in files else None
+    y: NDArray[Any] | None = None
+    if "graph_labels" in files:
+        y = _graph_labels(files["graph_labels"], files.get("graph_label_names"))
+    elif "graph_attributes" in files:
+        y = number_table(files["graph_attributes"].data, files["graph_attributes"].where)
     graph = _graph_of_vertex(indicator, None if y is None else len(y))
     source, target = _edge_ends(edges, graph)
     colors, palette = _colors(files, "node", len(graph), "vertex")
@@ -129,11 +143,12 @@ def _build(edges: _File, indicator: _File, files: dict[str, _File]) -> GraphSet:
         source, target = rank[source], rank[target]
         colors = None if colors is None else colors[order]
         features = None if features is None else features[order]
-    return assemble(
-        sizes, source, target, colors, palette, y,
+    graphs = assemble(
+        sizes, source, target, colors, palette,
         edge_colors=edge_colors, edge_palette=edge_palette, features=features, feature_names=feature_names,
         directed="edge_directions" in files,
     )  # fmt: skip
+    return graphs.with_y(y[:, 0] if y is not None and y.shape[1:] == (1,) else y)
 
 
 def _graph_of_vertex(indicator: _File, graphs: int | None) -> IntArray:

@@ -96,8 +96,8 @@ def to_tu(graphs: GraphSet, folder: PathLike, name: str) -> None:
 
     Integer colors and labels are written as they are. String colors, and palettes with unused colors, need the files
     ``name_node_label_names.txt`` and ``name_edge_label_names.txt``; string labels need ``name_graph_label_names.txt``,
-    directions ``name_edge_directions.txt``. Graph names are not written. The folder is written completely or not at
-    all.
+    directions ``name_edge_directions.txt``. Floats to predict are ``name_graph_attributes.txt``. Graph names are not
+    written. The folder is written completely or not at all.
 
     Args:
         graphs: the set.
@@ -171,7 +171,9 @@ def _graph_labels(graphs: GraphSet) -> dict[str, str]:
     if graphs.y.dtype.kind == "U":
         names, codes = np.unique(graphs.y, return_inverse=True)
         return _encoded("graph", codes.astype(np.int64), names.tolist())
-    raise GraphError(f"TU graph labels must be integers or strings; got dtype {graphs.y.dtype}.")
+    if graphs.y.dtype.kind == "f":
+        return {"graph_attributes": _lines(map(repr, graphs.y.tolist()))}
+    raise GraphError(f"TU graph labels must be integers, strings or floats; got dtype {graphs.y.dtype}.")
 
 
 def _encoded(what: str, codes: IntArray, names: list[ColorName]) -> dict[str, str]:
