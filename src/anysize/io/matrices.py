@@ -128,7 +128,7 @@ def _without_rounding(strength: NDArray[Any], place: IntArray, reverse: IntArray
     Otherwise a cut between the two weights of a pair would give its edge a direction.
 
     >>> _without_rounding(np.array([0.3, 0.3 + 1e-16]), np.array([1, 2]), np.array([2, 1])).tolist()
-    [0.30000000000000004, 0.30000000000000004]
+    [0.3000000000000001, 0.3000000000000001]
     """
     order, partner = np.argsort(place), np.argsort(reverse)
     there, back = strength[order], strength[partner]
