@@ -100,18 +100,13 @@ def league(
         from anysize._progress import progress_bars
         from anysize.evaluation import league_page as page
         from anysize.evaluation.league import LEAGUE_METHODS, find_sets, run_league
-        from anysize.evaluation.standings import PARTS, read_leagues
+        from anysize.evaluation.standings import read_leagues
 
         chosen = check_out(out, FORMATS, requested_format(format, json, LeagueFormat.json)) or LeagueFormat.markdown
         check_out(figure, FIGURES, option="--figure", ending_optional=False)
         if figure is not None:
             import anysize.plots  # noqa: F401 (a missing matplotlib is said before the training)
         wanted = split_names(parts) or ["up"] * bool(folders)
-        if not folders and (of_folders := [part for part in wanted if part in PARTS and part != "motifs"]):
-            raise ValueError(
-                f"--parts {of_folders[0]} needs folders of sets; without --parts, the records are read and nothing is "
-                "trained."
-            )
         tasks: list[Task] = []
         if wanted:
             tasks, left_out = find_sets(folders or [], wanted, max_targets)

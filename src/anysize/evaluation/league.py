@@ -59,9 +59,13 @@ def find_sets(
     """
     if unknown := [part for part in parts if part not in PARTS]:
         raise ValueError(f"The parts of the league are {', '.join(PARTS)}; got {unknown[0]!r}.")
+    roots = [Path(folder) for folder in folders]
+    if not roots and (of_sets := [part for part in parts if part != "motifs"]):
+        raise ValueError(
+            f"--parts {of_sets[0]} needs folders of sets; without --parts, the records are read and nothing is trained."
+        )
     sets: dict[str, dict[str, Task]] = {}
     left_out: dict[str, str] = {}
-    roots = [Path(folder) for folder in folders]
     for root in roots:
         if not root.exists():
             raise GraphError(f"A league needs folders with sets of graphs; there is no folder {root}.")

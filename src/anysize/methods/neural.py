@@ -84,9 +84,8 @@ def fitting_recipe(recipe: Recipe, data: TrainingData, colored: bool = True) -> 
     """The recipe for the graphs at hand.
 
     Without validation graphs the last epoch is kept, and for numbers: squared errors of a few graphs are too noisy to
-    choose by. The robust recipe keeps the last epoch because of its penalty:
-    Gamma models of graphs that are not ``colored`` have none, and keep the best epoch instead, ties broken by
-    validation loss.
+    choose by. The robust recipe keeps the last epoch because of its penalty: Gamma models of graphs that are not
+    ``colored`` have none, and keep the best epoch instead, ties broken by validation loss.
     """
     if data.validation is None or data.predicts == "numbers":
         return replace(recipe, epoch="last", patience=None)

@@ -28,7 +28,8 @@ SECONDS_BETWEEN_REPORTS = 0.1
 MAX_SECONDS_TO_STOP = 0.5  # a thread that compiles a kernel may take longer, and is left alone
 
 
-_new_flag = np.zeros(1, np.uint8).copy
+def _new_flag() -> NDArray[np.uint8]:
+    return np.zeros(1, np.uint8)
 
 
 @dataclass(frozen=True, eq=False)
