@@ -144,10 +144,12 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     def _encode(self, labels: Labels, learn: bool = False) -> IntArray:
         if learn:
             self.classes_ = distinct_classes(labels)
-        check_alike(labels, self.classes_)
-        unknown = np.setdiff1d(labels, self.classes_)
-        if len(unknown):
-            raise ValueError(f"validation graphs have the class {unknown.tolist()[0]!r}, which no training graph has")
+        else:
+            check_alike(labels, self.classes_)
+            if len(unknown := np.setdiff1d(labels, self.classes_)):
+                raise ValueError(
+                    f"validation graphs have the class {unknown.tolist()[0]!r}, which no training graph has"
+                )
         return np.searchsorted(self.classes_, labels).astype(np.int64)
 
     def _class_weights(self, train: Examples, given: Examples | None = None) -> FloatArray | None:
