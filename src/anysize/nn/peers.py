@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import batch_norm, cross_entropy
 
 from anysize.nn.coarsening import spectral_clusters
+from anysize.nn.layers import are_alike
 from anysize.nn.rows.graph_batch import READOUTS, Readout
 
 if TYPE_CHECKING:
@@ -31,25 +32,31 @@ TIE = 1e-5  # scores of edges that differ by less are equal but for rounding
 class Norm(nn.BatchNorm1d):
     """Batch norm that takes fewer than two rows as in prediction, and keeps its averages while ``counts`` is false.
 
-    The first ten steps have equal weight in the running averages: small sets train for few steps, and their variances
-    may be far below the 1 that these start from.
+    Rows that are all alike become the bias (`are_alike`). The first ten steps have equal weight in the running
+    averages: small sets train for few steps, and their variances may be far below the 1 that these start from.
     """
 
     counts = True
     num_batches_tracked: Tensor
 
     def forward(self, x: Tensor) -> Tensor:
-        alone = len(x) < 2
-        uses_averages = alone or not self.training
-        known = uses_averages or self.counts
-        momentum = self.momentum or 0.0
-        if known and not uses_averages:
+        mean, variance = self.running_mean, self.running_var
+        assert mean is not None
+        assert variance is not None
+        if not self.training or len(x) < 2:
+            scale = self.weight.masked_fill(are_alike(mean, variance), 0.0)
+            return batch_norm(x, mean, variance, scale, self.bias, eps=self.eps)
+        momentum = 0.0
+        if self.counts:
             self.num_batches_tracked += 1
-            momentum = max(momentum, 1 / int(self.num_batches_tracked))
-        return batch_norm(
-            x, self.running_mean if known else None, self.running_var if known else None, self.weight, self.bias,
-            not uses_averages, momentum, self.eps,
-        )  # fmt: skip
+            momentum = max(self.momentum or 0.0, 1 / int(self.num_batches_tracked))
+        batch_variance, batch_mean = torch.var_mean(x.detach(), 0)
+        if bool(are_alike(batch_mean, batch_variance)):
+            mean.lerp_(batch_mean, momentum)
+            variance.lerp_(batch_variance, momentum)
+            return self.bias.expand_as(x)
+        averages = (mean, variance) if self.counts else (None, None)
+        return batch_norm(x, *averages, self.weight, self.bias, True, momentum, self.eps)
 
 
 @contextmanager
