@@ -50,8 +50,10 @@ def are_alike(mean: Tensor, variance: Tensor) -> Tensor:
 class BatchNorm(nn.Module):
     """Batch normalization over rows that stand for several vertices each: means and variances are weighted.
 
-    ``relu``: followed by ReLU, without another pass over the rows. Rows that are all alike, as in regular graphs, become
-    the shift and have no gradient (`are_alike`); so do all rows in prediction, if they were alike in training.
+    ``relu``: followed by ReLU, without another pass over the rows.
+
+    Rows that are all alike, as in regular graphs, become the shift, without a gradient (`are_alike`). If they were in
+    training, all rows become the shift in prediction.
 
     With a row of weight w, the result, the running averages and the gradients are those of `torch.nn.BatchNorm1d` on a
     batch that holds the row w times.
