@@ -32,9 +32,8 @@ from anysize.estimators.ensemble import (
     warn_of_complete_graphs,
     warn_of_identifiers,
 )
-from anysize.estimators.held_out import HeldOutScores, held_out_scores
 from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector, palette_of
-from anysize.estimators.verdict import judge
+from anysize.estimators.verdict import HeldOutScores, held_out_scores, judge
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import (
     Labels,

@@ -22,9 +22,12 @@ from typing import Any
 import numpy as np
 
 from anysize import __version__
-from anysize._json import JsonScalar, canonical_configuration, compact_json, finite
 from anysize._schema import (
+    JsonScalar,
+    canonical_configuration,
+    compact_json,
     fields,
+    finite,
     integer,
     list_of,
     mapping_of,

@@ -16,10 +16,10 @@ from scipy.special import ndtri
 
 from anysize._errors import GraphError
 from anysize._files import atomic_write
-from anysize._schema import fields, integer, list_of, optional, parse_json, real, reason_of
+from anysize._schema import check_integer, fields, integer, list_of, optional, parse_json, real, reason_of
 from anysize._sklearn import BaseEstimator, TransformerMixin
 from anysize._text import plural
-from anysize._typing import FloatArray, IntArray, PathLike, check_integer
+from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.graphs.colors import check_palette
 from anysize.graphs.features import FeatureScale, vertex_weights, weighted_quantiles
 from anysize.graphs.graphset import GraphSet

@@ -15,6 +15,7 @@ from anysize._schema import (
     boolean,
     check_array,
     check_compressed_rows,
+    check_integer,
     color_name,
     edge_type,
     fields,
@@ -23,7 +24,7 @@ from anysize._schema import (
     optional,
     text,
 )
-from anysize._typing import BoolArray, IntArray, check_integer
+from anysize._typing import BoolArray, IntArray
 from anysize.graphs.colors import ColorName
 from anysize.graphs.edge_types import EdgeType, edge_types, with_attributes_of
 from anysize.graphs.graphset import BOTH_WAYS, GraphSet

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anysize._typing import is_integer
+from anysize._schema import is_integer
 from anysize.graphs.colors import ColorName, color_order
 from anysize.graphs.edge_types import EdgeType, edge_type_order
 from anysize.graphs.graphset import BOTH_WAYS, IN, OUT
