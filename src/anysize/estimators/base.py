@@ -29,7 +29,6 @@ from anysize.estimators.ensemble import (
     features_of,
     train,
     training_curves,
-    warn_of_complete_graphs,
     warn_of_identifiers,
 )
 from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector, palette_of
@@ -44,6 +43,7 @@ from anysize.graphs.labels import (
     target_position,
     training_weights,
 )
+from anysize.io.convert import warn_of_complete_graphs
 from anysize.methods.catalog import find_method, unused_by
 from anysize.methods.configuration import number, resolve_configuration, weight, whole_number
 from anysize.methods.method import Examples, Method, RecipeName, Run, Sizes, TrainingData, learn_bins
@@ -177,10 +177,11 @@ class GraphEstimator(BaseEstimator):
             environments = environments[present] if isinstance(environments, np.ndarray) else environments
         if not targets:
             labels = self._encode(labels, learn=True)
-        warn_of_complete_graphs(source)
-        if isinstance(source, GraphSet) and not method.is_baseline and (sentence := unused_by(method, source)):
-            warn_user(sentence, GraphWarning)
-        source = source.with_y(None) if isinstance(source, GraphSet) else source
+        if isinstance(source, GraphSet):
+            warn_of_complete_graphs(source)
+            if not method.is_baseline and (sentence := unused_by(method, source)):
+                warn_user(sentence, GraphWarning)
+            source = source.with_y(None)
         with progress_bars(bool(self.verbose)) as progress:
             bins = learn_bins(source, method) if isinstance(source, GraphSet) else None
             taken = ModelInput(method, k, palette_of(source), edge_types_of(source, method), bins)
