@@ -84,17 +84,6 @@ def compact_json(value: Any, sort_keys: bool = False) -> str:
     return (_SORTED_ENCODER if sort_keys else _ENCODER).encode(value)
 
 
-def finite(value: Any, what: str) -> float | None:
-    """A float; None for None and for values that are not finite."""
-    if value is None:
-        return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"{what} must be a number or None; got {value!r}") from None
-    return number if math.isfinite(number) else None
-
-
 # ---- JSON that is read --------------------------------------------------------------------------------
 
 
