@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anysize._progress import Progress, part_of
-from anysize._typing import TargetKind
 from anysize.methods.baselines import FittedPipeline, fit_pipeline, logistic, on_features, restore_arrays, ridge
 from anysize.methods.configuration import weight
 from anysize.methods.method import (
@@ -29,7 +28,6 @@ from anysize.methods.neural import (
     TargetScale,
     fitting_recipe,
     gnn_recipe,
-    restored_fields,
     targets_of,
 )
 from anysize.training.device import torch_defaults
@@ -128,9 +126,9 @@ class ModuleLearner:
         """The trained module from what `FittedStack.state` returned."""
         from anysize.training.fit_module import ModuleStack
 
-        fields = restored_fields(about)
-        parameters = self._passed_on(fields["runs"][0])
-        return FittedStack(ModuleStack.from_state(about, arrays, self.build, parameters, self.edge_types), **fields)
+        parameters = self._passed_on(Run(**about["runs"][0]))
+        stack = ModuleStack.from_state(about, arrays, self.build, parameters, self.edge_types)
+        return FittedStack.restored(stack, about)
 
     def _settings(self, run: Run) -> Settings:
         used = {name: run.configuration[name] for name in ("lr", "batch_size") if name in run.configuration}
@@ -155,7 +153,7 @@ def module_method(
     family_defaults: Mapping[str, Configuration] = MODULE_FAMILY_DEFAULTS,
     parameters: Mapping[str, Validator] | None = None,
     recipes: Callable[[RecipeName, str | None, bool], Recipe] = gnn_recipe,
-    predicts: Collection[TargetKind] = ("classes", "numbers"),
+    numbers: bool = True,
     **fields: Any,
 ) -> Method:
     """A method that trains a torch module of your own, with the recipes of the GNNs.
@@ -169,7 +167,7 @@ def module_method(
         family_defaults: family of tasks -> what is added to the defaults.
         parameters: validators of what builds the module.
         recipes: how it is trained; by default as the other GNNs.
-        predicts: classes, numbers, or both.
+        numbers: whether it predicts numbers as well as classes.
         fields: further fields of `Method`.
     """
     checks = {name: TRAINED[name] for name in ("epochs", "lr", "batch_size")}
@@ -179,7 +177,7 @@ def module_method(
         title=title,
         learner=learner,
         kind="gnn",
-        predicts=frozenset(predicts),
+        predicts=frozenset({"classes", "numbers"} if numbers else {"classes"}),
         grid=grid or {},
         defaults={"lr": 0.01, **(defaults or {})},
         family_defaults=family_defaults,

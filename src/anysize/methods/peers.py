@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from anysize._typing import TargetKind
 from anysize.methods.configuration import number, weight, whole_number
 from anysize.methods.method import Method, RecipeName, Validator
 from anysize.methods.neural import GNN_RECIPE, GNN_TRAINING, TRAINED
@@ -53,8 +52,7 @@ CROP_CHECKS: Mapping[str, Validator] = {"probability": share, "smallest": share}
 
 
 def _peer(
-    name: str, title: str, module: str, checks: Mapping[str, Validator],
-    predicts: Collection[TargetKind] = ("classes", "numbers"), **defaults: Any,
+    name: str, title: str, module: str, checks: Mapping[str, Validator], *, numbers: bool = True, **defaults: Any
 ) -> Method:  # fmt: skip
     return module_method(
         name=name,
@@ -64,14 +62,14 @@ def _peer(
         family_defaults={},
         parameters={"hidden": TRAINED["hidden"], "layers": whole_number, **checks},
         recipes=peer_recipe,
-        predicts=predicts,
+        numbers=numbers,
     )
 
 
 PEERS = (
     _peer("gin-plain", "GIN, plain recipe", "GIN", {}),
     _peer("gin-ssr", "GIN + SizeShiftReg", "SizeShiftReg", {"ssr": weight}, ssr=0.1),
-    _peer("gin-ciga", "GIN + CIGA", "CIGA", CIGA_CHECKS, ("classes",), ratio=0.6, alpha=1.0, beta=0.0),
+    _peer("gin-ciga", "GIN + CIGA", "CIGA", CIGA_CHECKS, numbers=False, ratio=0.6, alpha=1.0, beta=0.0),
     _peer("gin-gsat", "GIN + GSAT", "GSAT", GSAT_CHECKS, beta=1.0, final_r=0.7, interval=10, dropout=0.5),
     _peer("gin-dann", "GIN + DANN on sizes", "DANN", {"strength": weight}, strength=1.0),
     _peer("gin-crop", "GIN on random crops", "Crop", CROP_CHECKS, probability=0.5, smallest=0.5),

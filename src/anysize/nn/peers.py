@@ -56,8 +56,8 @@ class Norm(nn.BatchNorm1d):
             mean.lerp_(batch_mean, momentum)
             variance.lerp_(batch_variance, momentum)
             return self.bias.expand_as(x)
-        averages = (mean, variance) if self.counts else (None, None)
-        return batch_norm(x, *averages, self.weight, self.bias, True, momentum, self.eps)
+        kept = (mean, variance) if self.counts else (None, None)
+        return batch_norm(x, kept[0], kept[1], self.weight, self.bias, True, momentum, self.eps)
 
 
 @contextmanager
