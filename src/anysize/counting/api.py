@@ -10,7 +10,8 @@ import numpy as np
 
 from anysize._memory import parse_bytes
 from anysize._progress import Progress
-from anysize._typing import PathLike, check_integer
+from anysize._schema import check_integer
+from anysize._typing import PathLike
 from anysize.counting.cluster import FailedGraph, count_in_pieces, count_surviving, without_failed
 from anysize.counting.columns import MAX_TYPED_SIZE
 from anysize.counting.counts import Counts

@@ -20,8 +20,7 @@ import numpy as np
 
 from anysize._errors import CountWarning, warn_user
 from anysize._files import atomic_write, make_folder, remove_partial_files
-from anysize._json import compact_json
-from anysize._schema import reason_of
+from anysize._schema import compact_json, reason_of
 from anysize.counting.counts import Counts
 from anysize.counting.counts_file import read_table, to_arrays, write_arrays
 from anysize.graphs.graphset import GraphSet

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from anysize._errors import naming_extra
-from anysize._json import MAX_EXACT_INTEGER
 from anysize._memory import check_table
+from anysize._schema import MAX_EXACT_INTEGER
 from anysize._text import plural
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.counting.columns import Columns, unite

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from anysize._errors import GraphWarning, ModelWarning, warn_user
 from anysize._log import log
 from anysize._progress import ProgressFunction, progress_bars
-from anysize._sklearn import BaseEstimator, check_is_fitted
+from anysize._sklearn import BaseEstimator
 from anysize._text import plural
 from anysize._typing import FloatArray, IntArray, PathLike, TargetKind
 from anysize.causal.graphon_check import check_graphon
@@ -29,12 +29,10 @@ from anysize.estimators.ensemble import (
     features_of,
     train,
     training_curves,
-    warn_of_complete_graphs,
     warn_of_identifiers,
 )
-from anysize.estimators.held_out import HeldOutScores, held_out_scores
 from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector, palette_of
-from anysize.estimators.verdict import judge
+from anysize.estimators.verdict import HeldOutScores, held_out_scores, judge
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import (
     Labels,
@@ -45,6 +43,7 @@ from anysize.graphs.labels import (
     target_position,
     training_weights,
 )
+from anysize.io.convert import warn_of_complete_graphs
 from anysize.methods.catalog import find_method, unused_by
 from anysize.methods.configuration import number, resolve_configuration, weight, whole_number
 from anysize.methods.method import Examples, Method, RecipeName, Run, Sizes, TrainingData, learn_bins
@@ -178,10 +177,11 @@ class GraphEstimator(BaseEstimator):
             environments = environments[present] if isinstance(environments, np.ndarray) else environments
         if not targets:
             labels = self._encode(labels, learn=True)
-        warn_of_complete_graphs(source)
-        if isinstance(source, GraphSet) and not method.is_baseline and (sentence := unused_by(method, source)):
-            warn_user(sentence, GraphWarning)
-        source = source.with_y(None) if isinstance(source, GraphSet) else source
+        if isinstance(source, GraphSet):
+            warn_of_complete_graphs(source)
+            if not method.is_baseline and (sentence := unused_by(method, source)):
+                warn_user(sentence, GraphWarning)
+            source = source.with_y(None)
         with progress_bars(bool(self.verbose)) as progress:
             bins = learn_bins(source, method) if isinstance(source, GraphSet) else None
             taken = ModelInput(method, k, palette_of(source), edge_types_of(source, method), bins)
@@ -318,12 +318,10 @@ class GraphEstimator(BaseEstimator):
     @property
     def _first(self) -> Any:
         """This estimator, or that of the first of several targets: all of them take the same input."""
-        check_is_fitted(self, "targets_")
         return self.models_[self.targets_[0]] if self.targets_ else self
 
     def _only(self, what: str) -> None:
         """An error for several targets, of which each has its own ``what``."""
-        check_is_fitted(self, "targets_")
         if self.targets_:
             raise AttributeError(
                 f"each of several targets has its own {what}: use models_[{self.targets_[0]!r}].{what}"
@@ -395,7 +393,6 @@ class GraphEstimator(BaseEstimator):
     @property
     def bins_(self) -> VertexBins | None:
         """The bins in which the models see vertex features; None without features, and for networks."""
-        check_is_fitted(self, "ensemble_")
         part = self.ensemble_.parts[0]
         holders = (self.ensemble_, part, getattr(part, "experts", {}).get("sizemix"))
         held = [getattr(each, "bins", None) for holder in holders for each in (holder, getattr(holder, "model", None))]
@@ -405,7 +402,6 @@ class GraphEstimator(BaseEstimator):
         """Write the trained models to one file without pickle; `anysize.load_model` reads it."""
         from anysize.estimators.model_file import save_model
 
-        check_is_fitted(self, "targets_")
         save_model(self, path)
 
 

@@ -198,21 +198,6 @@ def warn_of_identifiers(source: GraphsOrCounts) -> None:
         )
 
 
-def warn_of_complete_graphs(source: GraphsOrCounts) -> None:
-    """Warn if most graphs are complete, as correlation matrices without a threshold are."""
-    if not isinstance(source, GraphSet):
-        return
-    n = source.sizes
-    complete = int(((n > 3) & (2 * source.edge_counts == n * (n - 1))).sum())
-    if 2 * complete > len(source):
-        warn_user(
-            f"{complete} of {len(source)} graphs are complete: every pair of vertices is an edge, so that "
-            "only colors and sizes tell them apart. If they are matrices of correlations or other weights, keep the "
-            "strongest entries as edges: threshold=... or density=... (in commands --threshold, --density).",
-            GraphWarning,
-        )
-
-
 # ---- training --------------------------------------------------------------------------------------
 
 

@@ -55,10 +55,9 @@ from anysize.counting.counts import Counts
 from anysize.estimators.base import GraphEstimator
 from anysize.estimators.classifier import GraphClassifier
 from anysize.estimators.ensemble import Ensemble
-from anysize.estimators.held_out import HeldOutScores
 from anysize.estimators.novelty import NoveltyDetector
 from anysize.estimators.regressor import GraphRegressor
-from anysize.estimators.verdict import Verdict
+from anysize.estimators.verdict import HeldOutScores, Verdict
 from anysize.graphs.colors import ColorName, check_palette
 from anysize.graphs.edge_types import EdgeType, edge_type_order
 from anysize.graphs.graphset import GraphSet

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anysize._errors import GraphError
+from anysize._errors import GraphError, GraphWarning, warn_user
 from anysize.graphs.graphset import GraphSet, empty_set
 from anysize.io.join import join_graphs
 from anysize.io.matrices import MATRIX
@@ -130,3 +130,16 @@ def _array_error(array: Any) -> GraphError:
         f"An array of shape {tuple(np.shape(array))} could be an edge list or an adjacency matrix; "
         "call GraphSet.from_edges or GraphSet.from_scipy, or pass adjacency matrices as a list."
     )
+
+
+def warn_of_complete_graphs(graphs: GraphSet) -> None:
+    """Warn if most graphs are complete, as correlation matrices without a threshold are."""
+    n = graphs.sizes
+    complete = int(((n > 3) & (2 * graphs.edge_counts == n * (n - 1))).sum())
+    if 2 * complete > len(graphs):
+        warn_user(
+            f"{complete} of {len(graphs)} graphs are complete: every pair of vertices is an edge, so that "
+            "only colors and sizes tell them apart. If they are matrices of correlations or other weights, keep the "
+            "strongest entries as edges: threshold=... or density=... (in commands --threshold, --density).",
+            GraphWarning,
+        )

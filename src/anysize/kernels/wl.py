@@ -15,6 +15,7 @@ from anysize._schema import (
     boolean,
     check_array,
     check_compressed_rows,
+    check_integer,
     color_name,
     edge_type,
     fields,
@@ -23,8 +24,7 @@ from anysize._schema import (
     optional,
     text,
 )
-from anysize._sklearn import check_is_fitted
-from anysize._typing import BoolArray, IntArray, check_integer
+from anysize._typing import BoolArray, IntArray
 from anysize.graphs.colors import ColorName
 from anysize.graphs.edge_types import EdgeType, edge_types, with_attributes_of
 from anysize.graphs.graphset import BOTH_WAYS, GraphSet
@@ -283,7 +283,6 @@ class WLKernel(ExplicitKernel):
             array([[3., 2., 1.],
                    [3., 0., 3.]])
         """
-        check_is_fitted(self, "offsets_")
         graph_set = as_graphset(graphs)
         return RefinedGraphs(self, graph_set, self._refined(graph_set)[0])
 
@@ -402,7 +401,6 @@ class WLKernel(ExplicitKernel):
 
     def state(self) -> State:
         """What was learned: a JSON-compatible dictionary, and arrays."""
-        check_is_fitted(self, "offsets_")
         about = {
             "kernel": "wl",
             "iterations": int(self.iterations),

@@ -13,7 +13,6 @@ from anysize.methods.method import (
     EDGE_TYPES,
     Arrays,
     Configuration,
-    Examples,
     Grid,
     Method,
     RecipeName,
@@ -28,8 +27,6 @@ from anysize.training.settings import Recipe, Settings
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
-    from anysize.graphs.graphset import GraphSet
-    from anysize.training.fit_module import ModuleStack
     from anysize.training.objectives import Objective
 
 
@@ -92,7 +89,7 @@ class ModuleLearner:
     def fit(
         self, data: TrainingData, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
         max_stack: int | None = None,
-    ) -> Iterator[FittedModule]:  # fmt: skip
+    ) -> Iterator[FittedStack]:  # fmt: skip
         """Train the runs one by one."""
         from anysize.training.fit_module import fit_module
         from anysize.training.objectives import IRM
@@ -108,16 +105,16 @@ class ModuleLearner:
                 device=data.device,
                 progress=part_of(progress, number, len(runs)), edge_types=self.edge_types,
             )  # fmt: skip
-            yield FittedModule(stack, (run,))
+            yield FittedStack(stack, (run,))
 
     @torch_defaults()
-    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedModule:
-        """The trained module from what `FittedModule.state` returned."""
+    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedStack:
+        """The trained module from what `FittedStack.state` returned."""
         from anysize.training.fit_module import ModuleStack
 
         run = Run(**about["runs"][0])
         parameters = self._passed_on(run)
-        return FittedModule(ModuleStack.from_state(about, arrays, self.build, parameters, self.edge_types), (run,))
+        return FittedStack(ModuleStack.from_state(about, arrays, self.build, parameters, self.edge_types), (run,))
 
     def _settings(self, run: Run) -> Settings:
         used = {name: run.configuration[name] for name in ("lr", "batch_size") if name in run.configuration}
@@ -126,16 +123,6 @@ class ModuleLearner:
     def _passed_on(self, run: Run) -> Configuration:
         used = ("lr", "batch_size", self.penalty_name)
         return {name: value for name, value in run.configuration.items() if name not in used}
-
-
-@dataclass(frozen=True, eq=False)
-class FittedModule(FittedStack):
-    """One trained module."""
-
-    stack: ModuleStack
-
-    def _input(self, examples: Examples) -> GraphSet:
-        return examples.whole("a GNN")
 
 
 MODULE_FAMILY_DEFAULTS: Mapping[str, Configuration] = {"tu": TU_DEFAULTS}

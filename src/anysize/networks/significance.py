@@ -12,8 +12,9 @@ import numpy as np
 from anysize._files import FIGURE_ENDINGS, PAGE_ENDINGS, atomic_write, check_ending
 from anysize._memory import check_table
 from anysize._progress import Progress
+from anysize._schema import check_integer
 from anysize._text import aligned
-from anysize._typing import FloatArray, IntArray, PathLike, check_integer
+from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.counting.api import count
 from anysize.counting.columns import MAX_TYPED_SIZE, unite
 from anysize.counting.counts import Counts
