@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from anysize._errors import GraphWarning, ModelWarning, warn_user
 from anysize._log import log
 from anysize._progress import ProgressFunction, progress_bars
-from anysize._sklearn import BaseEstimator, check_is_fitted
+from anysize._sklearn import BaseEstimator
 from anysize._text import plural
 from anysize._typing import FloatArray, IntArray, PathLike, TargetKind
 from anysize.causal.graphon_check import check_graphon
@@ -332,12 +332,10 @@ class GraphEstimator(BaseEstimator):
     @property
     def _first(self) -> Any:
         """This estimator, or that of the first of several targets: all of them take the same input."""
-        check_is_fitted(self, "targets_")
         return self.models_[self.targets_[0]] if self.targets_ else self
 
     def _only(self, what: str) -> None:
         """An error for several targets, of which each has its own ``what``."""
-        check_is_fitted(self, "targets_")
         if self.targets_:
             raise AttributeError(
                 f"each of several targets has its own {what}: use models_[{self.targets_[0]!r}].{what}"
@@ -409,7 +407,6 @@ class GraphEstimator(BaseEstimator):
     @property
     def bins_(self) -> VertexBins | None:
         """The bins in which the models see vertex features; None without features, and for networks."""
-        check_is_fitted(self, "ensemble_")
         part = self.ensemble_.parts[0]
         holders = (self.ensemble_, part, getattr(part, "experts", {}).get("sizemix"))
         held = [getattr(each, "bins", None) for holder in holders for each in (holder, getattr(holder, "model", None))]
@@ -419,7 +416,6 @@ class GraphEstimator(BaseEstimator):
         """Write the trained models to one file without pickle; `anysize.load_model` reads it."""
         from anysize.estimators.model_file import save_model
 
-        check_is_fitted(self, "targets_")
         save_model(self, path)
 
 

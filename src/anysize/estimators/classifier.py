@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anysize._errors import ModelWarning
-from anysize._sklearn import ClassifierMixin, check_is_fitted
+from anysize._sklearn import ClassifierMixin
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.estimators.base import GraphEstimator
 from anysize.estimators.ensemble import Ensemble, as_graphs_or_counts
@@ -202,10 +202,11 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         """The most probable class, the first one in a tie; of several targets (graphs, targets)."""
         chances = self.predict_proba(graphs)
         models = self.models_ or {"": self}
-        likely = [table.argmax(axis=1) for table in (chances if self.targets_ else [chances])]
-        for (name, model), codes in zip(models.items(), likely, strict=True):
+        predicted = []
+        for (name, model), table in zip(models.items(), chances if self.targets_ else [chances], strict=True):
+            codes = table.argmax(axis=1)
             warn_of_one_class(codes, model.classes_, model.ensemble_, name)
-        predicted = [model.classes_[codes] for model, codes in zip(models.values(), likely, strict=True)]
+            predicted.append(model.classes_[codes])
         return columns_of(predicted) if self.targets_ else np.asarray(predicted[0])
 
     def score(self, graphs: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
@@ -220,7 +221,6 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
                 source, y, sample_weight, lambda model, *scored: score_of(model.metric, *scored)
             )  # fmt: skip
         labels, weights = labels_of(source, y), checked_weights(sample_weight, len(source))
-        check_is_fitted(self, "ensemble_")
         check_alike(labels, self.classes_)  # before counting
         return score_of(self.metric, labels, self.predict(source), weights)
 

@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from anysize._memory import check_table, table_limit
 from anysize._schema import arrays_of, prefixed
-from anysize._sklearn import BaseEstimator, ClassifierMixin, check_is_fitted
+from anysize._sklearn import BaseEstimator, ClassifierMixin
 from anysize._typing import BoolArray, FloatArray, IntArray
 from anysize.graphs.labels import (
     Labels,
@@ -148,7 +148,6 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, graphs: Any) -> FloatArray:
         """(graphs, pairs) margins: positive for the first class of a pair, in the order (0, 1), (0, 2), ..."""
-        check_is_fitted(self, "weights_")
         return np.asarray(self.kernel_.transform(graphs) @ self.weights_.T + self.intercepts_)
 
     def votes(self, graphs: Any) -> IntArray:
@@ -161,7 +160,6 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, graphs: Any) -> Labels:
         """The class that wins most pairs; the first one on a tie."""
-        check_is_fitted(self, "weights_")
         return winners(self.kernel_.transform(graphs), self.weights_, self.intercepts_, self.classes_)
 
     def explain(self, graph: Any, reference: Any = None) -> VertexExplanation:
@@ -176,7 +174,6 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
             reference: graphs to compare with: contributions are relative to their mean features, the base is their mean
                 margin. Without it, contributions are relative to a graph without vertices.
         """
-        check_is_fitted(self, "weights_")
         if not isinstance(self.kernel_, WLKernel):
             raise ValueError(f"explain needs a WLKernel; this is a {type(self.kernel_).__name__}")
         graph_set = as_graphset(graph)
@@ -200,7 +197,6 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
 
     def state(self) -> State:
         """Everything that prediction needs: a JSON-compatible dictionary, and arrays."""
-        check_is_fitted(self, "weights_")
         about, arrays = self.kernel_.state()
         machine = {"weights": self.weights_, "intercepts": self.intercepts_, "slopes": self.slopes_}
         return {"classes": classes_to_json(self.classes_), "kernel": about}, machine | prefixed("kernel.", arrays)

@@ -24,7 +24,6 @@ from anysize._schema import (
     optional,
     text,
 )
-from anysize._sklearn import check_is_fitted
 from anysize._typing import BoolArray, IntArray
 from anysize.graphs.colors import ColorName
 from anysize.graphs.edge_types import EdgeType, edge_types, with_attributes_of
@@ -278,7 +277,6 @@ class WLKernel(ExplicitKernel):
             array([[3., 2., 1.],
                    [3., 0., 3.]])
         """
-        check_is_fitted(self, "offsets_")
         graph_set = as_graphset(graphs)
         return RefinedGraphs(self, graph_set, self._refined(graph_set)[0])
 
@@ -393,7 +391,6 @@ class WLKernel(ExplicitKernel):
 
     def state(self) -> State:
         """What was learned: a JSON-compatible dictionary, and arrays."""
-        check_is_fitted(self, "offsets_")
         about = {
             "kernel": "wl",
             "iterations": int(self.iterations),

@@ -109,7 +109,7 @@ class Examples:
                 return self._tables[key]
             table = None if typed else self._coarsened(sizes, colored)
             if table is None:
-                table = count(self.graphs, sizes, colored, cache=cache, progress=progress, edges=typed)
+                table = count(self.graphs, sizes, colors, cache=cache, progress=progress, edges=typed)
             self._tables[key] = table
         return self._tables[key]
 

@@ -5,9 +5,8 @@ torch is imported by what trains or restores models: the catalog of methods does
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,6 +20,8 @@ from anysize.training.device import torch_defaults
 from anysize.training.settings import Recipe, Settings
 
 if TYPE_CHECKING:
+    from anysize.counting.counts import Counts
+    from anysize.graphs.graphset import GraphSet
     from anysize.training.epoch_selection import KeptEpochs
     from anysize.training.loop import Trained
 
@@ -171,16 +172,17 @@ def targets_of(examples: Examples, scale: TargetScale | None) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class FittedStack(ABC):
-    """M trained models of one stack; ``scale``: of the numbers they predict, None for classes."""
+class FittedStack:
+    """M trained models of one stack.
+
+    ``k``: the sizes of the patterns that they read; None: they read whole graphs. ``scale``: of the numbers they
+    predict; None for classes.
+    """
 
     stack: Any
     runs: tuple[Run, ...]
-    scale: TargetScale | None = field(default=None, kw_only=True)
-
-    @abstractmethod
-    def _input(self, examples: Examples) -> Any:
-        """What the stack takes."""
+    k: Sizes | None = None
+    scale: TargetScale | None = None
 
     @property
     def trained(self) -> Trained | None:
@@ -199,19 +201,24 @@ class FittedStack(ABC):
     def represent(self, examples: Examples) -> FloatArray:
         return np.asarray(self.stack.represent(self._input(examples)), np.float64)
 
+    def _input(self, examples: Examples) -> GraphSet | Counts:
+        return examples.whole("a GNN") if self.k is None else examples.counts(self.k, edges=True)
+
     def state(self) -> tuple[dict[str, Any], Arrays]:
         about, arrays = self.stack.state()
         scale = {} if self.scale is None else {"target_scale": list(self.scale)}
-        return about | scale | {"runs": [asdict(run) for run in self.runs]}, arrays
+        sizes = {} if self.k is None else {"k": self.k}
+        return about | scale | {"runs": [asdict(run) for run in self.runs]} | sizes, arrays
 
-
-def restored_fields(about: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a `FittedStack` beside its stack, from what `FittedStack.state` returned."""
-    scale = optional(list_of(real(), 2))(about.get("target_scale"), "target_scale")
-    return {
-        "runs": tuple(Run(**run) for run in about["runs"]),
-        "scale": None if scale is None else TargetScale(*map(float, scale)),
-    }
+    @staticmethod
+    def restored(stack: Any, about: Mapping[str, Any]) -> FittedStack:
+        """The models from a restored stack and what `state` returned."""
+        scale = optional(list_of(real(), 2))(about.get("target_scale"), "target_scale")
+        k = about.get("k")
+        return FittedStack(
+            stack, tuple(Run(**run) for run in about["runs"]), tuple(k) if isinstance(k, list) else k,
+            None if scale is None else TargetScale(*map(float, scale)),
+        )  # fmt: skip
 
 
 def softmax(logits: NDArray[np.float32]) -> FloatArray:

@@ -266,7 +266,7 @@ def list_sizes(k: Any) -> list[int]:
     given: list[Any] = list(k) if isinstance(k, Iterable) and not isinstance(k, str) else [k]
     if not given:
         raise ValueError(f"k needs at least one pattern size from 1 to {MAX_SIZE}; got {k!r:.60}")
-    return sorted({check_size(size) for size in given})
+    return sorted(set(map(check_size, given)))
 
 
 @cache
