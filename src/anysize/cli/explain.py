@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anysize.cli.input import ColorsOption, Reading, read_input, with_reading_options, with_trained_color
+from anysize.cli.input import (
+    ColorsOption,
+    Reading,
+    graph_names,
+    read_input,
+    select_graph,
+    with_reading_options,
+    with_trained_color,
+)
 from anysize.cli.shared import FIGURES, check_out, console, errors, handle_errors, note
 from anysize.graphs.labels import target_position
 
@@ -61,8 +69,9 @@ def explain(
         if out is not None and len(rows) != 1:
             raise ValueError(f"--out draws one graph and {graphs} has {len(rows)}; add --graph.")
         shown = rows if format is FormatOption.json else rows[:MAX_GRAPHS_SHOWN]
+        names = graph_names(graph_set)
         compared = None if reference is None else read(reference)
-        explanations = [(_name(graph_set, row), classifier.explain(graph_set[row], compared)) for row in shown]
+        explanations = [(names[row], classifier.explain(graph_set[row], compared)) for row in shown]
         if len(rows) > 1 and format is FormatOption.text and classifier.predicts == "classes":
             _show_classes(classifier, graph_set)
         _show(explanations, top, format)
@@ -73,23 +82,11 @@ def explain(
             errors.print(f"Wrote {out}.")
 
 
-def _name(graphs: GraphSet, row: int) -> str:
-    return str(row) if graphs.names is None else graphs.names[row]
-
-
 def _selected_rows(graphs: GraphSet, graph: str | None, file: Path) -> list[int]:
     """The numbers of the graphs to explain: all, or the one with this name or number."""
     if not len(graphs):
         raise ValueError(f"{file} holds no graphs.")
-    if graph is None:
-        return list(range(len(graphs)))
-    names = list(graphs.names or ())
-    if graph in names:
-        return [names.index(graph)]
-    if graph.isdecimal() and int(graph) < len(graphs):
-        return [int(graph)]
-    expected = f"{'a name, or ' if names else ''}a number from 0 to {len(graphs) - 1}"
-    raise ValueError(f"--graph must be {expected}; {file} has no graph {graph!r}.")
+    return list(range(len(graphs))) if graph is None else [select_graph(graphs, graph, file)]
 
 
 def _show(explanations: list[tuple[str, Explanation | VertexExplanation]], top: int, format: FormatOption) -> None:
