@@ -75,10 +75,8 @@ class GammaArchitecture:
         few = amount <= self.recipe.max_permutations and patterns * amount <= max_rows
         return few or self.recipe.permutations == "all"
 
-    def identities(self, patterns: int, seed: int) -> IntArray | None:
+    def identities(self, patterns: int, seed: int) -> IntArray:
         """The permutations of prediction, the same for every pattern: all of them if there are few."""
-        if self.kind != "rp":
-            return None
         amount = self.recipe.test_permutations
         if self.takes_all_permutations(patterns, MAX_PERMUTED_PATTERNS_PREDICTED) or amount >= factorial(self.k):
             return np.array(list(permutations(range(self.k))))
@@ -104,7 +102,8 @@ class GammaArchitecture:
                 "count with the same k"
             )
         batch = PatternBatch.of(columns, vocabulary.palette, self.k, vocabulary.edge_palette)
-        return batch.structure(self.layers, densities, self.identities(len(columns), seed), device)
+        identities = self.identities(len(columns), seed) if self.kind == "rp" else None
+        return batch.structure(self.layers, densities, identities, device)
 
 
 class GammaProblem(TrainingProblem):
