@@ -75,7 +75,7 @@ class ModelInput:
                     f"{_attributes(types)}; count graphs that have the same attributes with "
                     f"edges={known_types is not None}"
                 )
-        elif method.edges:
+        elif method.edges and (known_types is not None or source.has_edge_types):
             source = with_attributes_of(source, known_types)
         if isinstance(source, GraphSet) and not len(source):  # an empty set has no colors; give it those of training
             source = replace(source, colors=None if palette is None else np.zeros(0, np.uint16), palette=palette or ())

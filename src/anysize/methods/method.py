@@ -97,7 +97,7 @@ class Examples:
             return self.table
         graphs = self.graphs if self.part_of is None else self.part_of[0].graphs  # a part may have no directions
         assert graphs is not None
-        typed = edges and (graphs.edge_colors is not None or graphs.directions is not None)
+        typed = edges and graphs.has_edge_types
         sizes, colored = (k,) if isinstance(k, int) else tuple(k), colors and graphs.colors is not None
         key = sizes, colored, typed
         if key not in self._tables:

@@ -164,19 +164,16 @@ class GammaStack:
     members: tuple[Settings, ...]
     trained: Trained | None = None
 
+    @torch.no_grad()
     def logits(self, counts: Counts, kept: KeptEpochs | None = None) -> NDArray[np.float32]:
         """(models, graphs, classes); with ``kept``, followed by those of the states it holds."""
-        return self._evaluate(counts, self.model if kept is None else kept.append_to(self.model))
-
-    def represent(self, counts: Counts) -> NDArray[np.float32]:
-        """Gamma(G) of every graph: (models, graphs, width)."""
-        return self._evaluate(counts, self.model.represent)
+        function = self.model if kept is None else kept.append_to(self.model)
+        return np.asarray(function(self._structure(*self.vocabulary.densities(counts))).cpu())
 
     @torch.no_grad()
-    def _evaluate(self, counts: Counts, function: Callable[[Structure], Tensor]) -> NDArray[np.float32]:
-        columns, densities = self.vocabulary.densities(counts)
-        values: NDArray[np.float32] = function(self._structure(columns, densities)).cpu().numpy()
-        return values
+    def represent(self, counts: Counts) -> NDArray[np.float32]:
+        """Gamma(G) of every graph: (models, graphs, width)."""
+        return np.asarray(self.model.represent(self._structure(*self.vocabulary.densities(counts))).cpu())
 
     def _structure(self, columns: Columns, densities: csr_array[np.float64] | None) -> Structure:
         """On the device of the model, which is put into evaluation mode."""
