@@ -44,7 +44,7 @@ Kernel = WLKernel | GraphletKernel
 MIN_CALIBRATION_GRAPHS = 4  # of every class; with fewer the slope is 1
 LOG_SLOPES = -5.0, 5.0  # of margins in units of their mean size
 SMALLEST_MARGIN = 1e-12  # a margin of 0 is one of the second class
-MAX_STEPS = 10_000_000  # of libsvm for a pair of classes, its own limit: rounding may keep it from its tolerance forever
+MAX_STEPS = 10_000_000  # libsvm's own limit for a pair of classes: rounding can keep it from its tolerance
 MAX_GRAM = 256 << 20  # bytes of the Gram matrix; beyond, training without it is about as fast or faster
 
 
@@ -137,7 +137,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
             svc.fit(gram(features), labels, weights)
         if svc.n_iter_.max() >= MAX_STEPS:
             warnings.warn(
-                f"The support vector machine stopped after {MAX_STEPS} steps, short of its tolerance; choose a smaller C.",
+                f"The support vector machine stopped after {MAX_STEPS} steps, before its tolerance; choose a smaller C.",
                 GraphWarning,
                 stacklevel=2,
             )
