@@ -137,7 +137,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
             svc.fit(gram(features), labels, weights)
         if svc.n_iter_.max() >= MAX_STEPS:
             warnings.warn(
-                f"The support vector machine stopped after {MAX_STEPS} steps, before its tolerance; choose a smaller C.",
+                f"The support vector machine stopped after {MAX_STEPS} steps, not at its tolerance; use a smaller C.",
                 GraphWarning,
                 stacklevel=2,
             )
