@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
+from anysize._errors import naming_extra
 from anysize._memory import check_table
 from anysize._schema import MAX_EXACT_INTEGER
 from anysize._text import plural
@@ -301,16 +302,15 @@ class Counts:
 
     # ---- conversion and files ------------------------------------------------------------------------
 
+    @naming_extra("Counts.to_pandas")
     def to_pandas(self, over: Over | None = None) -> Any:
         """A DataFrame of graphs by pattern names: copies, or densities if ``over`` is given.
 
         Columns are sparse in a table of more than 2000 patterns. A frame beyond 2 GiB is refused: a sparse column takes
         2.3 KB even if it is empty. The environment variable ANYSIZE_MAX_TABLE, such as 16GiB, sets another limit.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("Counts.to_pandas needs pandas: pip install 'anysize[table]'") from error
+        import pandas as pd
+
         wide = len(self.columns) > MAX_DENSE_COLUMNS
         instead = "use Counts.matrix, which is sparse, or fewer patterns (Counts.top)"
         shape = (len(self.columns),) if wide else self.shape

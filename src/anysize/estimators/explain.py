@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
+from anysize._errors import naming_extra
 from anysize._typing import FloatArray, PathLike
 from anysize.counting.columns import Columns, unite
 from anysize.counting.counts import Counts
@@ -120,12 +121,11 @@ class Explanation:
             "others": float(self.contributions.sum() - self.contributions[list(shown)].sum()),
         }
 
+    @naming_extra("Explanation.figure")
     def figure(self, top: int = MAX_PATTERNS_SHOWN) -> Any:
         """A matplotlib figure: a bar and a drawing for each of the strongest patterns."""
-        try:
-            from anysize.plots import pattern_contributions_figure
-        except ImportError as error:
-            raise ImportError("Explanation.figure needs matplotlib: pip install 'anysize[plot]'") from error
+        from anysize.plots import pattern_contributions_figure
+
         shown = self.strongest(top)
         title = (
             f"{self.predicted}, probability {self.probability:.2f} (difference of logits {self.margin:+.2f}, "
@@ -273,7 +273,7 @@ def _explain_patterns(
     probabilities = ensemble.outputs(examples).mean(axis=0)[0]
     first, second = (int(index) for index in np.argsort(-probabilities, kind="stable")[:2])
     if isinstance(part := ensemble.parts[0], FittedAuto):
-        examples, reference = part.input(examples), None if reference is None else part.input(reference)
+        examples, reference = examples.binned(part.bins), None if reference is None else reference.binned(part.bins)
     table = ensemble.method.counts(examples, ensemble.k)
     compared = (
         sums.mean_training_graph()

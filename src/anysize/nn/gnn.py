@@ -62,8 +62,17 @@ class EdgeEmbedding(nn.Module):
         Types beyond those of training have the row 0.
         """
         edges = pad(self.rows, (0, 0, 0, types - self.rows.shape[1]))
-        messages = (h[:, None] + edges[:, :, None]).flatten(1, 2)
-        return torch.relu(messages) if self.relu else messages
+        return self._messages(h[:, None], edges[:, :, None]).flatten(1, 2)
+
+    def of_edges(self, h: Tensor, edge_attr: Tensor) -> Tensor:
+        """(models, edges, width): the message of every edge by itself.
+
+        ``h`` (models, edges, width): of its source. ``edge_attr`` (edges, types): one-hot, or shares of types.
+        """
+        return self._messages(h, edge_attr @ self.rows)
+
+    def _messages(self, h: Tensor, edges: Tensor) -> Tensor:
+        return torch.relu(h + edges) if self.relu else h + edges
 
 
 class GINLayer(Layer):

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from anysize.nn.counter_rng import uniform
 
 MOMENTUM, EPSILON = 0.1, 1e-5  # as in torch.nn.BatchNorm1d
+ROUNDING = 1e-6  # a standard deviation in float32 that is rounding alone, relative to 1 + |mean|
 DROPOUT_STREAM = 2  # of random numbers
 
 
@@ -49,10 +50,21 @@ class Linear(nn.Module):
         return x @ weight + self.bias
 
 
+def are_alike(mean: Tensor, variance: Tensor) -> Tensor:
+    """Whether all rows are alike: the variance of every feature is rounding; (..., features) -> (..., 1).
+
+    Batch norm would divide this rounding, and multiply gradients, by a deviation of about 0, once more in every layer.
+    """
+    return (variance <= ROUNDING**2 * (1 + mean * mean)).all(-1, keepdim=True)
+
+
 class BatchNorm(nn.Module):
     """Batch normalization over rows that stand for several vertices each: means and variances are weighted.
 
     ``relu``: followed by ReLU, without another pass over the rows.
+
+    Rows that are all alike, as in regular graphs, become the shift, without a gradient (`are_alike`). If they were in
+    training, all rows become the shift in prediction.
 
     With a row of weight w, the result, the running averages and the gradients are those of `torch.nn.BatchNorm1d` on a
     batch that holds the row w times.
@@ -87,6 +99,7 @@ class BatchNorm(nn.Module):
             return self.normalized(x, weight)[0]
         if not self.training:
             slope = self.scale / torch.sqrt(self.running_var + EPSILON)
+            slope = slope.masked_fill(are_alike(self.running_mean, self.running_var), 0.0)
             scaled = torch.addcmul(self.shift, x - self.running_mean, slope)
             return scaled.relu_() if self.relu else scaled
         share, total = _normalize_weights(x, weight)
@@ -137,7 +150,7 @@ class _Normalize(torch.autograd.Function):
         mean = _weighted_mean(x, share)
         centered = x - mean
         variance = _weighted_mean(centered.square(), share)
-        inverse = torch.rsqrt(variance + EPSILON)
+        inverse = torch.rsqrt(variance + EPSILON).masked_fill(are_alike(mean, variance), 0.0)
         normal = torch.addcmul(shift, centered, scale * inverse)
         if relu:
             normal.relu_()
