@@ -91,7 +91,7 @@ def _choose(graphs: GraphSet, name: str | None, file: Path) -> GraphSet:
         if len(graphs) != 1:
             raise ValueError(f"{file} has {len(graphs)} graphs, and motifs are found in one at a time; add --graph.")
         return graphs
-    return graphs[select_graph(graphs, name, file)]
+    return graphs[select_graph(graphs, name, str(file))]
 
 
 def _write_csv(result: Motifs, file: IO[str]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -157,11 +157,24 @@ class GraphEstimator(BaseEstimator):
 
     # ---- training --------------------------------------------------------------------------------
 
-    def _fit(
-        self, graphs: Any, y: ArrayLike | None, validation: Any, environments: Environments,
-        sample_weight: ArrayLike | None,
-    ) -> None:  # fmt: skip
-        """Train the models and judge them: of one target, or of each of several on the graphs that have it."""
+    def fit(
+        self, graphs: Any, y: ArrayLike | None = None, validation: Any = None, environments: Environments = "median",
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:  # fmt: skip
+        """Train the models and judge them: of one target, or of each of several on the graphs that have it.
+
+        Args:
+            graphs: the training graphs, or their counts.
+            y: the class of every graph, a number or a string, or the number to predict; None for the labels stored with
+                the graphs. Or a table of several targets, a row for every graph (data frame, array, list), NaN or None
+                where one is not known.
+            validation: labeled graphs, or a pair (graphs, labels), that select the epoch and are scored instead of
+                held-out graphs; for numbers they are only scored.
+            environments: for methods that compare environments, such as "gin-irm" and "gin-vrex": one value per
+                training graph, "median" (graphs up to and above the median size) or "size" (one per size).
+            sample_weight: how often each training graph counts: 2 as if it were there twice, 0 as if it were not there;
+                once if None. Scores on training graphs are weighted, too.
+        """
         source = as_graphs_or_counts(graphs, self.color)
         method, k = find_method(self.method, self.predicts), pattern_sizes(self.k)
         if isinstance(self.params, Mapping) and "k" in self.params:
@@ -193,6 +206,7 @@ class GraphEstimator(BaseEstimator):
                 self._learn_targets(training, labels, targets)
             else:
                 self._learn(training, labels, np.arange(len(labels)))
+        return self
 
     def _learn_targets(self, training: _Training, table: Labels, targets: Sequence[str]) -> None:
         """Fit one estimator for each target; what cannot be learned is left out with a warning."""

@@ -75,7 +75,7 @@ class ModelInput:
                     f"{_attributes(types)}; count graphs that have the same attributes with "
                     f"edges={known_types is not None}"
                 )
-        elif method.edges:
+        elif method.edges and (known_types is not None or source.has_edge_types):
             source = with_attributes_of(source, known_types)
         if isinstance(source, GraphSet) and not len(source):  # an empty set has no colors; give it those of training
             source = replace(source, colors=None if palette is None else np.zeros(0, np.uint16), palette=palette or ())
@@ -222,9 +222,14 @@ def train(
     if seeds:
         which = f"model {seeds[0]}" if len(runs) == 1 else f"{len(seeds)} of {len(runs)} models"
         lr = runs[0].configuration.get("lr")
+        last = max(float(part.trained.curves["loss"][-1].max()) for part in parts if part.trained is not None)
+        where, remedy = "", "" if lr is None else f" than {lr:g}"
+        if last < MAX_LOSS:
+            where = ", though not with the batch norm of training"
+            remedy += ", or another method if the vertices of these graphs are alike"
         raise ValueError(
-            f"training failed: the loss of {which} (seed {', '.join(seeds[:5])}) is NaN or above {MAX_LOSS:g}; "
-            f"use a smaller lr{'' if lr is None else f' than {lr:g}'}"
+            f"training failed: the loss of {which} (seed {', '.join(seeds[:5])}) is NaN or above {MAX_LOSS:g}{where}; "
+            f"use a smaller lr{remedy}"
         )
     return parts, np.asarray(np.concatenate(outputs).mean(axis=0))
 

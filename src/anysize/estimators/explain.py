@@ -273,7 +273,7 @@ def _explain_patterns(
     probabilities = ensemble.outputs(examples).mean(axis=0)[0]
     first, second = (int(index) for index in np.argsort(-probabilities, kind="stable")[:2])
     if isinstance(part := ensemble.parts[0], FittedAuto):
-        examples, reference = part.input(examples), None if reference is None else part.input(reference)
+        examples, reference = examples.binned(part.bins), None if reference is None else reference.binned(part.bins)
     table = ensemble.method.counts(examples, ensemble.k)
     compared = (
         sums.mean_training_graph()

@@ -310,7 +310,9 @@ class _Probe(Examples):
         graphs = graphs if palette is None else graphs.with_palette(palette)
         return _Probe(graphs, palette=palette, edge_types=edge_types)
 
-    def binned(self, bins: VertexBins) -> _Probe:
+    def binned(self, bins: VertexBins | None) -> _Probe:
+        if bins is None:
+            return self
         graphs = bins.transform(self.whole("a method on bins"))
         return _Probe(graphs, palette=graphs.palette, edge_types=self.edge_types)
 
@@ -339,7 +341,7 @@ def _check_prediction(model: GraphClassifier | GraphRegressor) -> None:
     """A ValueError unless every part gives a number, or probabilities of all classes: parts depend on the method."""
     ensemble, classes = model.ensemble_, len(model.classes_) if isinstance(model, GraphClassifier) else 0
     probe = _Probe.of(ensemble.k, ensemble.palette or None, ensemble.features, ensemble.novelty.edge_types)
-    probe = probe if ensemble.bins is None else probe.binned(ensemble.bins)
+    probe = probe.binned(ensemble.bins)
     for part in ensemble.parts:
         outputs = part.outputs(probe)
         if outputs.shape != (len(part.runs), 1, classes or 1):

@@ -155,7 +155,7 @@ def _sampler(data: TrainingData, k: Sizes, recipe: Recipe) -> Callable[[int], Co
     from anysize.counting.api import count
 
     graphs = data.train.whole("training on sampled densities")
-    if graphs.edge_colors is not None or graphs.directions is not None:
+    if graphs.has_edge_types:
         raise ValueError(
             "training on sampled densities does not tell edges apart; drop their types with without_edge_colors() and "
             "without_directions(), or leave out samples"

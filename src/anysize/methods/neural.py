@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from anysize._schema import list_of, optional, real
 from anysize._typing import FloatArray
@@ -192,10 +193,10 @@ class FittedStack:
     @torch_defaults()
     def outputs(self, examples: Examples, kept: KeptEpochs | None = None) -> FloatArray:
         """(models, graphs, classes or 1); with ``kept``, followed by those of the states it holds."""
-        logits = self.stack.logits(self._input(examples), kept)
+        logits = self.stack.logits(self._input(examples), kept).astype(np.float64)
         if self.scale is None:
-            return softmax(logits)
-        return np.asarray(self.scale.mean + self.scale.deviation * logits.astype(np.float64))
+            return np.asarray(softmax(logits, -1))
+        return np.asarray(self.scale.mean + self.scale.deviation * logits)
 
     @torch_defaults()
     def represent(self, examples: Examples) -> FloatArray:
@@ -219,10 +220,3 @@ class FittedStack:
             stack, tuple(Run(**run) for run in about["runs"]), tuple(k) if isinstance(k, list) else k,
             None if scale is None else TargetScale(*map(float, scale)),
         )  # fmt: skip
-
-
-def softmax(logits: NDArray[np.float32]) -> FloatArray:
-    """Over the last axis, in double precision."""
-    shifted = logits.astype(np.float64) - logits.max(axis=-1, keepdims=True)
-    powers = np.exp(shifted)
-    return np.asarray(powers / powers.sum(axis=-1, keepdims=True))

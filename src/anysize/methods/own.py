@@ -20,7 +20,16 @@ from anysize.methods.method import (
     TrainingData,
     Validator,
 )
-from anysize.methods.neural import GNN_TRAINING, TRAINED, TU_DEFAULTS, FittedStack, fitting_recipe, gnn_recipe
+from anysize.methods.neural import (
+    GNN_TRAINING,
+    TRAINED,
+    TU_DEFAULTS,
+    FittedStack,
+    TargetScale,
+    fitting_recipe,
+    gnn_recipe,
+    targets_of,
+)
 from anysize.training.device import torch_defaults
 from anysize.training.settings import Recipe, Settings
 
@@ -71,7 +80,8 @@ class ModuleLearner:
 
     ``build(inputs, classes, **hyper_parameters)`` returns an untrained module that maps
     `anysize.training.fit_module.GraphTensors` (``x``, ``edge_index``, ``batch``, ``num_graphs``) to logits (graphs,
-    classes); ``x`` has the vertex features, standardized, and after them the one-hot colors. The hyper-parameters
+    classes). To predict numbers it is built with 1 class: it is trained on squared errors of standardized numbers.
+    ``x`` has the vertex features, standardized, and after them the one-hot colors. The hyper-parameters
     ``lr`` and ``batch_size``, and the weight of the ``objective``, are for training; all others are passed to
     ``build``. With ``edge_types`` graphs have an ``edge_attr`` of one-hot types of edges, and ``build`` gets their
     number, ``edge_types=``: 0 where edges are all alike and ``edge_attr`` is None.
@@ -94,27 +104,31 @@ class ModuleLearner:
         from anysize.training.fit_module import fit_module
         from anysize.training.objectives import IRM
 
-        validation = data.validation
+        scale = TargetScale.of(data)
+        train, validation = (
+            None if examples is None else (examples.whole("a GNN"), targets_of(examples, scale))
+            for examples in (data.train, data.validation)
+        )
+        assert train is not None
         for number, run in enumerate(runs):
             stack = fit_module(
-                self.build, self._passed_on(run), data.train.whole("a GNN"), data.train.labels(),
-                self._settings(run), fitting_recipe(recipe, data),
-                classes=data.classes, environments=data.train.environments, objective=self.objective or IRM,
-                validation=None if validation is None else (validation.whole("a GNN"), validation.labels()),
+                self.build, self._passed_on(run), *train, self._settings(run), fitting_recipe(recipe, data),
+                classes=data.classes or 1, environments=data.train.environments, objective=self.objective or IRM,
+                validation=validation,
                 weights=data.loss_weights(), validation_weights=data.validation_weights, metric=data.epoch_metric,
                 device=data.device,
                 progress=part_of(progress, number, len(runs)), edge_types=self.edge_types,
             )  # fmt: skip
-            yield FittedStack(stack, (run,))
+            yield FittedStack(stack, (run,), scale=scale)
 
     @torch_defaults()
     def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedStack:
         """The trained module from what `FittedStack.state` returned."""
         from anysize.training.fit_module import ModuleStack
 
-        run = Run(**about["runs"][0])
-        parameters = self._passed_on(run)
-        return FittedStack(ModuleStack.from_state(about, arrays, self.build, parameters, self.edge_types), (run,))
+        parameters = self._passed_on(Run(**about["runs"][0]))
+        stack = ModuleStack.from_state(about, arrays, self.build, parameters, self.edge_types)
+        return FittedStack.restored(stack, about)
 
     def _settings(self, run: Run) -> Settings:
         used = {name: run.configuration[name] for name in ("lr", "batch_size") if name in run.configuration}
@@ -139,6 +153,7 @@ def module_method(
     family_defaults: Mapping[str, Configuration] = MODULE_FAMILY_DEFAULTS,
     parameters: Mapping[str, Validator] | None = None,
     recipes: Callable[[RecipeName, str | None, bool], Recipe] = gnn_recipe,
+    numbers: bool = True,
     **fields: Any,
 ) -> Method:
     """A method that trains a torch module of your own, with the recipes of the GNNs.
@@ -152,6 +167,7 @@ def module_method(
         family_defaults: family of tasks -> what is added to the defaults.
         parameters: validators of what builds the module.
         recipes: how it is trained; by default as the other GNNs.
+        numbers: whether it predicts numbers as well as classes.
         fields: further fields of `Method`.
     """
     checks = {name: TRAINED[name] for name in ("epochs", "lr", "batch_size")}
@@ -161,6 +177,7 @@ def module_method(
         title=title,
         learner=learner,
         kind="gnn",
+        predicts=frozenset({"classes", "numbers"} if numbers else {"classes"}),
         grid=grid or {},
         defaults={"lr": 0.01, **(defaults or {})},
         family_defaults=family_defaults,

@@ -20,7 +20,7 @@ from anysize.nn.rows.maps import index_tensor
 from anysize.training.device import torch_defaults
 from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.loop import Trained, train
-from anysize.training.objectives import IRM, Objective, weight_tensor
+from anysize.training.objectives import IRM, Objective, target_tensor, weight_tensor
 from anysize.training.settings import Recipe, Settings
 from anysize.training.whole_graphs import WholeGraphProblem, check_training_graphs, environment_tensor, parts_by_load
 
@@ -139,7 +139,9 @@ class TrainingStep:
 
 @runtime_checkable
 class HasObjective(Protocol):
-    """A module with an objective of its own: training minimizes the cross entropy of its logits, and a penalty.
+    """A module with an objective of its own: training minimizes the loss of its outputs, and a penalty.
+
+    The loss is the cross entropy of logits, or the squared error of numbers (graphs, 1).
 
     If it has a method ``prepare(graphs)``, that is called once before training, with all training graphs; what it
     returns is part of every step.
@@ -248,7 +250,7 @@ def fit_module(
     inputs = GraphInputs.of(train_graphs if edge_types else train_graphs.without_edge_colors().without_directions())
     held_out = None
     if validation is not None:
-        held_out = GraphTensors.of(validation[0], inputs, device), index_tensor(validation[1]).to(device)
+        held_out = GraphTensors.of(validation[0], inputs, device), target_tensor(validation[1], device)
     with torch.random.fork_rng(devices=[device] if device.startswith("cuda") else []):
         model = OneModel(_built(build, inputs, classes, parameters, settings.seed, edge_types)).to(device)
         tensors = GraphTensors.of(train_graphs, inputs, device)
@@ -256,7 +258,7 @@ def fit_module(
             tensors,
             recipe.epochs,
             prepare(tensors) if callable(prepare := getattr(model.module, "prepare", None)) else None,
-            index_tensor(y).to(device),
+            target_tensor(y, device),
             held_out,
             [settings],
             environment_tensor(environments, device),
