@@ -26,7 +26,7 @@ import anysize as az
 from anysize._files import atomic_write
 from anysize._typing import FloatArray
 from anysize.estimators import forecast as module
-from anysize.estimators.held_out import HeldOutScores
+from anysize.estimators.verdict import HeldOutScores
 from anysize.evaluation.league import find_sets
 from anysize.evaluation.standings import family_names
 from anysize.metrics import all_metrics

@@ -212,6 +212,14 @@ def tiles(facts: Iterable[tuple[str, str]]) -> str:
     return f'<div class="tiles">{inner}</div>\n'
 
 
+def bar(value: float) -> str:
+    """A bar from the middle, to the right for positive values up to 1, to the left for negative ones."""
+    half = 50 * min(abs(value), 1.0)
+    start = 50 - half if value < 0 else 50.0
+    down = ' class="down"' if value < 0 else ""
+    return f'<span class="bar"><i{down} style="left: {start:.1f}%; width: {half:.1f}%"></i></span>'
+
+
 # ---- pages -----------------------------------------------------------------------------------------
 
 

@@ -1,7 +1,8 @@
-"""Checks of loaded files: every file format describes its JSON and its arrays by the checks here.
+"""JSON that is always written the same way, and checks of what is given or read.
 
-A check takes a value and the path to it in the file, such as ``batches[2].graphs``; it returns the value or
-raises a ValueError that says what was expected there and what was found. Loaders add the name of the file.
+Every file format describes its JSON and its arrays by the checks here. Such a check takes a value and the path to it in
+the file, such as ``batches[2].graphs``; it returns the value or raises a ValueError that says what was expected there
+and what was found. Loaders add the name of the file.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +19,72 @@ from numpy.typing import NDArray
 Check = Callable[[Any, str], Any]
 
 _INTEGER_LIMIT = 1 << 63
+MAX_EXACT_INTEGER = 2**53  # integers up to here are exact as 64-bit floats
+
+JsonScalar = bool | int | float | str | None
 
 
-# ---- JSON --------------------------------------------------------------------------------------------
+# ---- arguments -----------------------------------------------------------------------------------------
+
+
+def is_integer(value: Any) -> TypeGuard[int]:
+    """Whether a value is an integer of Python or numpy; booleans are none."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def check_integer(name: str, value: Any, at_least: int) -> int:
+    """The value as an int; a ValueError that names it if it is no integer or too small.
+
+    >>> check_integer("n", np.int64(3), at_least=1)
+    3
+    """
+    if not is_integer(value) or value < at_least:
+        raise ValueError(f"{name} must be an integer of at least {at_least}; got {value!r}")
+    return int(value)
+
+
+# ---- JSON that is written ----------------------------------------------------------------------------
+
+
+def _scalar(value: Any) -> Any:
+    """The Python number of a numpy scalar."""
+    if hasattr(value, "item") and not getattr(value, "shape", ()):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
+
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=_scalar)
+_SORTED_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=_scalar, sort_keys=True)
+
+
+def canonical_configuration(configuration: Mapping[str, JsonScalar]) -> dict[str, JsonScalar]:
+    """A configuration sorted by name, with numpy scalars as Python numbers and whole floats as integers."""
+    sorted_: dict[str, JsonScalar] = {}
+    for name in sorted(configuration):
+        value: Any = configuration[name]
+        value = value.item() if hasattr(value, "item") else value
+        if not isinstance(value, bool | int | float | str | None) or (
+            isinstance(value, float) and not math.isfinite(value)
+        ):
+            raise ValueError(
+                f"configuration values must be finite numbers, strings, booleans or None; got {name} = {value!r}"
+            )
+        sorted_[name] = (
+            int(value) if isinstance(value, float) and value.is_integer() and abs(value) < MAX_EXACT_INTEGER else value
+        )
+    return sorted_
+
+
+def compact_json(value: Any, sort_keys: bool = False) -> str:
+    """JSON in ASCII without spaces; numpy scalars are written as numbers, NaN is a ValueError.
+
+    >>> compact_json({"k": (3, 4), "colors": True}, sort_keys=True)
+    '{"colors":true,"k":[3,4]}'
+    """
+    return (_SORTED_ENCODER if sort_keys else _ENCODER).encode(value)
+
+
+# ---- JSON that is read --------------------------------------------------------------------------------
 
 
 def parse_json(text: str | bytes, constants: bool = False) -> Any:

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from inspect import getattr_static
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["BaseEstimator", "ClassifierMixin", "RegressorMixin", "TransformerMixin", "check_is_fitted"]
+__all__ = ["BaseEstimator", "ClassifierMixin", "RegressorMixin", "TransformerMixin"]
 
 if find_spec("sklearn") is None:
     raise ModuleNotFoundError("No module named 'sklearn'", name="sklearn")
@@ -25,6 +25,10 @@ else:
         """`sklearn.base.BaseEstimator`."""
 
         def __getattr__(self, name):
+            if name.endswith("_") and not name.startswith("_"):  # what `fit` sets: NotFittedError before
+                from sklearn.utils.validation import check_is_fitted
+
+                check_is_fitted(self)
             complete = _complete(type(self))
             if name.startswith("__") or not hasattr(complete, name):
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -72,11 +76,3 @@ def _completed(estimator: Any) -> Any:
     instance = complete.__new__(complete)
     vars(instance).update(vars(estimator))
     return instance
-
-
-def check_is_fitted(estimator: Any, attribute: str | None = None) -> None:
-    """scikit-learn's NotFittedError if the estimator lacks the attribute that `fit` sets, or any such if None."""
-    if attribute not in vars(estimator):
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(estimator, attribute)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 # Control characters but tab and line feed, marks that reverse the direction of text, and surrogates.
@@ -44,6 +45,18 @@ def plural(number: int, singular: str, plural: str | None = None) -> str:
     ('1 graph', '2 classes')
     """
     return f"{number} {singular if number == 1 else plural or singular + 's'}"
+
+
+def aligned(rows: Iterable[Sequence[str]], left: int = 1) -> list[str]:
+    """The lines of a table; its first columns, so many, are aligned to the left, and the others to the right.
+
+    >>> aligned([("pattern", "copies"), ("claw", "12")])
+    ['pattern  copies', 'claw         12']
+    """
+    rows = list(rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    marks = ["<"] * left + [">"] * (len(widths) - left)
+    return ["  ".join(map("{:{}{}}".format, row, marks, widths)).rstrip() for row in rows]
 
 
 def csv_cell(value: Any) -> Any:

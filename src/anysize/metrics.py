@@ -6,7 +6,7 @@ resamples or whatever is scored at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ METRICS_OF: Mapping[TargetKind, Mapping[str, str]] = {  # name in records and op
 }
 METRIC_NAMES: Mapping[str, str] = {**METRICS_OF["classes"], **METRICS_OF["numbers"]}
 ERRORS = frozenset({"rmse", "mae"})  # of these metrics, lower values are better
+SCORE_DIGITS = 2  # decimals of a printed score
 
 
 def check_metric(name: str, of: TargetKind) -> None:
@@ -37,6 +38,16 @@ def check_metric(name: str, of: TargetKind) -> None:
 def goodness(metric: str, value: Any) -> Any:
     """A score, or scores, such that higher is better: errors with the other sign."""
     return -value if metric in ERRORS else value
+
+
+def decimals_of(metric: str, values: Iterable[float | None]) -> int:
+    """How many decimals scores have in print: of errors, three digits of the smallest one.
+
+    >>> decimals_of("accuracy", [0.5]), decimals_of("rmse", [0.0123, 4.0]), decimals_of("rmse", [1234.0])
+    (2, 4, 0)
+    """
+    positive = [value for value in values if value] if metric in ERRORS else []
+    return max(2 - int(np.floor(np.log10(min(positive)))), 0) if positive else SCORE_DIGITS
 
 
 # ---- confusion matrices ------------------------------------------------------------------------------

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from anysize._schema import parse_json
+from anysize._schema import check_integer, parse_json
 from anysize._text import csv_text
-from anysize._typing import FloatArray, IntArray, check_integer
+from anysize._typing import FloatArray, IntArray
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import Labels
 

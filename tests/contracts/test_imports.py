@@ -22,7 +22,6 @@ LEVELS = (
         "_registry",
         "_sklearn",
         "_files",
-        "_json",
         "_schema",
         "_log",
         "_memory",

@@ -599,6 +599,22 @@ def test_a_model_is_judged_by_its_own_loss_and_not_by_that_of_training() -> None
         quick(params={"lr": 1e6, "epochs": 30, "averages": "torch", "whiten": False}).fit(graphs)
 
 
+@pytest.mark.parametrize("method", ["gin-plain", "gin-ssr", "gin-sum", "gcn-mean"])
+def test_vertices_that_are_all_alike_leave_nothing_to_learn(method: str) -> None:
+    """All vertices of rings are alike to a GNN: it can say no more than the shares of classes, for any size."""
+    rings = GraphSet.from_networkx([nx.cycle_graph(n) for n in range(5, 165)])
+    model = GraphClassifier(method, check=False, params={"epochs": 20}).fit(rings, np.arange(160) % 2)
+    large = model.predict_proba(GraphSet.from_networkx([nx.cycle_graph(500), nx.complete_graph(50)]))
+    np.testing.assert_allclose(large, 0.5, atol=0.1)
+
+
+def test_a_loss_that_only_prediction_has_is_not_blamed_on_lr_alone() -> None:
+    """Random attention makes vertices of rings differ in training, and in training only."""
+    rings = GraphSet.from_networkx([nx.cycle_graph(n) for n in range(5, 65)])
+    with pytest.raises(ValueError, match=r"not with the batch norm of training; .* if the vertices .* alike"):
+        GraphClassifier("gin-gsat", check=False).fit(rings, np.arange(60) % 2)
+
+
 # ---- the verdict -----------------------------------------------------------------------------------
 
 

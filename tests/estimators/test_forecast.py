@@ -12,7 +12,7 @@ import pytest
 
 from anysize import GraphClassifier, GraphSet, GraphWarning, load_model
 from anysize.estimators.forecast import DRIFT, ScoreForecast, forecast
-from anysize.estimators.held_out import HeldOutScores
+from anysize.estimators.verdict import HeldOutScores
 
 SAME = HeldOutScores(
     "same sizes", 200, 2, {"model": 0.9}, {"model": 0.02}, {"size-only": (0.4, 0.03)}, {"roc_auc": 0.95}, 1.0

@@ -12,7 +12,7 @@ from sklearn.model_selection import cross_validate
 
 from anysize import GraphClassifier, GraphRegressor, GraphSet
 from anysize.causal.graphon_check import check_graphon
-from anysize.estimators.held_out import balanced_mean_and_error
+from anysize.estimators.verdict import balanced_mean_and_error
 from anysize.kernels.pairwise_svm import PairwiseSVM
 from anysize.kernels.ridge import fit_ridge
 from anysize.kernels.svm import KernelClassifier

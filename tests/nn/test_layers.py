@@ -54,6 +54,23 @@ def test_batch_norm_is_that_of_the_repeated_batch(affine: bool, weighted: bool, 
             torch.testing.assert_close(ours.shift.grad[model, 0], theirs.bias.grad, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("weight", [None, torch.tensor([1.0, 2.0, 3.0])])
+def test_rows_that_are_alike_become_the_shift(weight: Tensor | None) -> None:
+    norm = BatchNorm(1, 2)
+    norm.corrected = True
+    nn.init.normal_(norm.shift, generator=source())
+    row = torch.tensor([[[1 / 3, -7.1]]]).expand(1, 3, 2)
+    x = (row * (1 + 1e-7 * torch.tensor([0.0, 1, 2])[:, None])).requires_grad_()  # alike but for rounding
+    found = norm(x, weight)
+    torch.testing.assert_close(found, norm.shift.expand(1, 3, 2), rtol=0, atol=0)
+    (found * torch.rand(found.shape, generator=source(1))).sum().backward()
+    assert x.grad is not None
+    assert not x.grad.any()
+    new = x.detach() + 0.1
+    torch.testing.assert_close(norm.eval()(new), norm.shift.expand(1, 3, 2), rtol=0, atol=0)
+    assert norm.train()(new * torch.tensor([[1.0, 1.0], [1.0, 1.0], [1.0, 1.1]])).std() > 0.1  # one feature differs
+
+
 def test_relu_in_the_same_pass_is_relu_afterwards() -> None:
     together, separate = BatchNorm(2, 4, relu=True), BatchNorm(2, 4)
     weight = torch.rand(50, generator=source(2))

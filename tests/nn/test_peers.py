@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -13,6 +14,7 @@ from torch.nn.functional import cross_entropy
 
 from anysize import GraphSet
 from anysize.nn.coarsening import MAX_VERTICES, kmeans, spectral_clusters
+from anysize.nn.gnn import GINLayer as StackedLayer
 from anysize.nn.peers import (
     CIGA,
     DANN,
@@ -20,6 +22,7 @@ from anysize.nn.peers import (
     GSAT,
     Crop,
     Encoder,
+    GINLayer,
     Norm,
     SizeShiftReg,
     attention_cost,
@@ -56,6 +59,18 @@ def tensors(graphs: GraphSet) -> GraphTensors:
     return GraphTensors.of(graphs, GraphInputs(PALETTE))
 
 
+@pytest.fixture
+def typed() -> GraphTensors:
+    """Directed graphs with colors of edges; one type is not known."""
+    rng, edges = np.random.default_rng(0), []
+    for n in (7, 12, 5):
+        arcs = rng.permutation([(u, v) for u in range(n) for v in range(n) if u != v])[: 3 * n]
+        edges.append([(int(u), int(v)) for u, v in arcs])
+    names = [rng.choice(["a", "b"], len(arcs)).tolist() for arcs in edges]
+    graphs = GraphSet.from_edges(edges, [7, 12, 5], edge_colors=names, directed=True)
+    return GraphTensors.of(graphs, replace(GraphInputs.of(graphs), edge_types=GraphInputs.of(graphs).edge_types[:-1]))
+
+
 def dense_adjacency(tensors: GraphTensors, graph: int) -> torch.Tensor:
     """The matrix of one graph."""
     own = torch.nonzero(tensors.batch == graph)[:, 0]
@@ -84,6 +99,26 @@ def test_gin_is_its_formula_on_matrices(tensors: GraphTensors) -> None:
     torch.testing.assert_close(encoder(tensors, weight), x)
 
 
+def test_types_of_edges_are_in_messages_as_in_stacks(typed: GraphTensors) -> None:
+    types = typed.edge_attr.shape[1]
+    assert not typed.edge_attr.sum(1).all()  # a type that is not known
+    layer, stacked = GINLayer(1, 4, types).eval(), StackedLayer(1, 1, 4, types)
+    torch.nn.init.constant_(layer.eps, 0.3)
+    weight = torch.rand(typed.edge_index.shape[1])
+    linear, rest, rows = layer.mlp[0], layer.mlp[1:], layer.messages.rows[0]
+    h = typed.x @ linear.weight.T
+    summed = 1.3 * h + linear.bias
+    for (source, target), kind, scale in zip(typed.edge_index.T, typed.edge_attr, weight, strict=True):
+        edge = rows[kind.argmax()] if kind.any() else 0.0
+        summed[target] = summed[target] + scale * torch.relu(h[source] + edge)
+    torch.testing.assert_close(layer(typed.x, typed, weight), torch.relu(layer.norm(rest(summed))))
+    stacked.messages.rows = layer.messages.rows
+    kinds = torch.where(typed.edge_attr.any(1), typed.edge_attr.argmax(1), types)
+    table = stacked.messages(h[None], types + 1)[0]  # of all rows over the first type, the second, ...
+    edges = stacked.messages.of_edges(h[typed.edge_index[0]][None], typed.edge_attr)[0]
+    torch.testing.assert_close(edges, table[kinds * len(h) + typed.edge_index[0]])
+
+
 def test_batch_norm_keeps_its_averages_on_request() -> None:
     # momentum None: all steps have equal weight, as the first ten have in Norm
     norm, plain, x = Norm(3), torch.nn.BatchNorm1d(3, momentum=None), torch.rand(5, 3)
@@ -95,6 +130,18 @@ def test_batch_norm_keeps_its_averages_on_request() -> None:
     torch.testing.assert_close(norm.running_mean, plain.running_mean)
     torch.testing.assert_close(norm.eval()(x), plain.eval()(x))
     assert torch.isfinite(norm.train()(x[:1])).all()
+
+
+def test_batch_norm_of_equal_rows_is_the_bias() -> None:
+    norm, linear = Norm(3), torch.nn.Linear(2, 3)
+    torch.nn.init.normal_(norm.bias)
+    x = linear(torch.ones(3000, 2))
+    out = norm(x)
+    torch.testing.assert_close(out, norm.bias.expand(3000, 3), rtol=0, atol=0)
+    (out * torch.rand(3000, 3)).sum().backward()
+    assert linear.weight.grad is None
+    torch.testing.assert_close(norm.running_mean, x[0].detach())
+    torch.testing.assert_close(norm.eval()(x + 1), out, rtol=0, atol=0)
 
 
 # ---- SizeShiftReg --------------------------------------------------------------------------------------
@@ -128,6 +175,20 @@ def test_coarse_graphs_are_products_of_matrices(graphs: GraphSet, tensors: Graph
         torch.testing.assert_close(coarse.x[coarse.batch == graph], means)
     again = coarse.select(torch.arange(6))
     assert torch.equal(again.edge_index, coarse.edge_index)
+
+
+def test_types_of_coarse_edges_are_means(typed: GraphTensors) -> None:
+    coarse = coarsened(typed, 0.5)
+    clusters = spectral_clusters(typed.sizes.numpy(), *typed.edge_index.numpy(), 0.5)
+    names = {pair: v for v, pair in enumerate(sorted(set(zip(typed.batch.tolist(), clusters.tolist(), strict=True))))}
+    of_vertex = [names[pair] for pair in zip(typed.batch.tolist(), clusters.tolist(), strict=True)]
+    between: dict[tuple[int, int], list[torch.Tensor]] = {}
+    for (source, target), kind in zip(typed.edge_index.T.tolist(), typed.edge_attr, strict=True):
+        between.setdefault((of_vertex[source], of_vertex[target]), []).append(kind)
+    assert [tuple(pair) for pair in coarse.edge_index.T.tolist()] == sorted(between)
+    slow = torch.stack([torch.stack(between[pair]).mean(0) for pair in sorted(between)])
+    torch.testing.assert_close(coarse.edge_attr, slow)
+    assert max(len(kinds) for kinds in between.values()) > 1
 
 
 def test_clusters_are_connected_where_the_graph_says_so() -> None:
@@ -257,12 +318,18 @@ def test_crops_are_connected_balls(tensors: GraphTensors) -> None:
         assert shells in centers  # some vertex of the part sees it as the root sees the ball
 
 
+@pytest.mark.parametrize("has_types", [False, True])
 @pytest.mark.parametrize("module", [SizeShiftReg, CIGA, GSAT, DANN, Crop])
-def test_a_step_returns_logits_and_a_penalty_with_gradients(module: type, tensors: GraphTensors) -> None:
-    model = module(2, 2, hidden=4, **({"beta": 1.0} if module is CIGA else {}))
-    prepared = model.prepare(tensors) if hasattr(model, "prepare") else None
+def test_a_step_returns_logits_and_a_penalty_with_gradients(
+    module: type, has_types: bool, tensors: GraphTensors, typed: GraphTensors
+) -> None:
+    graphs = typed.select(torch.tensor([0, 1, 2, 1, 2, 0])) if has_types else tensors
+    types = typed.edge_attr.shape[1] if has_types else 0
+    beta = {"beta": 1.0} if module is CIGA else {}
+    model = module(graphs.x.shape[1], 2, hidden=4, edge_types=types, **beta)
+    prepared = model.prepare(graphs) if hasattr(model, "prepare") else None
     numbers = torch.tensor([3, 0, 5, 2])
-    step = TrainingStep(tensors.select(numbers), numbers % 2, numbers, 3, 10, prepared)
+    step = TrainingStep(graphs.select(numbers), numbers % 2, numbers, 3, 10, prepared)
     logits, penalty = model.training_step(step)
     assert logits.shape == (4, 2)
     assert penalty.shape == ()

@@ -13,7 +13,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anysize._typing import FloatArray, IntArray, check_integer, is_integer
+from anysize._schema import check_integer, is_integer
+from anysize._typing import FloatArray, IntArray
 from anysize.causal.coloring import ColorFunction, Coloring, SizeColoring, check_shares
 from anysize.causal.graphons import Graphon, GraphonDistribution, block_sizes
 from anysize.graphs.assembly import assemble

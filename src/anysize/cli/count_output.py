@@ -13,6 +13,7 @@ from rich import box
 from rich.table import Table
 from scipy.sparse import csr_array
 
+from anysize._errors import naming_extra
 from anysize._files import atomic_write
 from anysize._memory import check_table
 from anysize._text import csv_cell, escape_surrogates
@@ -111,13 +112,12 @@ def described(pattern: Pattern) -> dict[str, Any]:
     return {name: getattr(pattern, name) for name in names}
 
 
+@naming_extra("Parquet")
 def write_parquet(counts: Counts, over: Over, path: str) -> None:
     """The same rows as in CSV."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise ImportError("Parquet needs pyarrow: pip install 'anysize[table]'") from error
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     names = pa.array(map(escape_surrogates, graph_names(counts)), pa.string())
     patterns = pa.array([escape_surrogates(pattern.name) for pattern in counts.patterns], pa.string())
     matrix = counts.matrix

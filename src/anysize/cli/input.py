@@ -166,7 +166,7 @@ def read_new(
         raise ValueError("expected a file of graphs, SMILES, or - for standard input; got an empty argument.")
     files = [word for word in words if Path(word).exists()]
     if files and len(words) > 1:
-        raise ValueError(f"predict takes one file or folder, or SMILES; got {len(words)} arguments with {files[0]}.")
+        raise ValueError(f"expected one file or folder, or SMILES; got {len(words)} arguments with {files[0]}.")
     options = dict(reading)
     if "y" in options:
         options["y"] = _label_columns(options["y"], model)

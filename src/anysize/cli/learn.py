@@ -99,6 +99,10 @@ def fit(
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A hyper-parameter or a field of the recipe, as name=value.")
     ] = None,
+    check: Annotated[
+        bool,
+        typer.Option("--check/--no-check", help="Also score the method on held-out training graphs, for forecasts."),
+    ] = True,
     device: DeviceOption = defaults.DEVICE,
     cache: CacheOption = None,
     json: JsonOption = False,
@@ -110,8 +114,8 @@ def fit(
 
         shared: dict[str, Any] = {
             "k": parse_sizes(k), "recipe": recipe.value, "n_models": n_models, "random_state": seed,
-            "validation": validation, "color": reading.get("color"), "device": device, "cache": cache or folder,
-            "params": _params(set_) or None,
+            "validation": validation, "color": reading.get("color"), "check": check, "device": device,
+            "cache": cache or folder, "params": _params(set_) or None,
         }  # fmt: skip
         model: GraphClassifier | GraphRegressor
         if target is None:

@@ -13,6 +13,7 @@ from rich import box
 from rich.table import Table
 from scipy.sparse import csr_array
 
+from anysize._errors import naming_extra
 from anysize._files import atomic_write
 from anysize._text import csv_cell, escape_surrogates
 from anysize._typing import IntArray
@@ -183,13 +184,12 @@ def _write_npz(counted: _Counted, out: Path) -> None:
         np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
+@naming_extra("Parquet")
 def _write_parquet(graphs: GraphSet, counted: _Counted, path: str) -> None:
     """The same rows as in CSV."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise ImportError("Parquet needs pyarrow: pip install 'anysize[table]'") from error
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     table = counted.table
     row = np.arange(len(counted.vertices)) if isinstance(table, np.ndarray) else owners(table.indptr)
     names = pa.array([escape_surrogates(name) for name in graph_names(graphs)], pa.string())

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from anysize._errors import naming_extra
 from anysize._schema import boolean, check_array, color_name, fields, integer, list_of, parse_json, text
 from anysize._text import escape_surrogates
 from anysize._unpack import Unpacker
@@ -29,15 +30,14 @@ class ArrowTables(NamedTuple):
     patterns: Any
 
 
+@naming_extra("A stream of counts")
 def pyarrow() -> Any:
     """The module pyarrow, with the submodules needed here imported."""
-    try:
-        import pyarrow
-        import pyarrow.compute
-        import pyarrow.dataset
-        import pyarrow.parquet
-    except ImportError as error:
-        raise ImportError("A stream of counts needs pyarrow: pip install 'anysize[table]'") from error
+    import pyarrow
+    import pyarrow.compute
+    import pyarrow.dataset
+    import pyarrow.parquet
+
     return pyarrow
 
 

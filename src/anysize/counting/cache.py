@@ -20,8 +20,7 @@ import numpy as np
 
 from anysize._errors import CountWarning, warn_user
 from anysize._files import atomic_write, make_folder, remove_partial_files
-from anysize._json import compact_json
-from anysize._schema import reason_of
+from anysize._schema import compact_json, reason_of
 from anysize.counting.counts import Counts
 from anysize.counting.counts_file import read_table, to_arrays, write_arrays
 from anysize.graphs.graphset import GraphSet
@@ -143,7 +142,7 @@ def content_digest(graphs: GraphSet) -> bytes:
 
 def attributes_digest(graphs: GraphSet) -> bytes:
     """SHA-256 of the edge colors, directions and features of graphs, which counts do not use; empty without any."""
-    if graphs.edge_colors is None and graphs.directions is None and graphs.features is None:
+    if not graphs.has_edge_types and graphs.features is None:
         return b""
     if graphs.edge_colors is not None:
         used = np.flatnonzero(np.bincount(graphs.edge_colors))

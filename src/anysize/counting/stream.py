@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 
 from anysize._files import atomic_write, is_own_part, make_folder
-from anysize._json import compact_json
-from anysize._schema import boolean, fields, integer, list_of, parse_json, real, reason_of, text
+from anysize._schema import boolean, compact_json, fields, integer, list_of, parse_json, real, reason_of, text
 from anysize._text import escape_surrogates
 from anysize._typing import PathLike
 from anysize.counting.arrow import (

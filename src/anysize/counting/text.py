@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anysize._text import plural, visible
+from anysize._text import aligned, plural, visible
 
 if TYPE_CHECKING:
     from anysize.counting.counts import Counts
@@ -35,19 +35,12 @@ def as_text(counts: Counts) -> str:
     notes = ["estimates ± standard errors"] if counts.sampling is not None else []
     hidden = (len(totals) - len(columns), "more pattern"), (len(counts) - len(shown), "more graph")
     notes += [plural(number, what) for number, what in hidden if number]
-    return "\n".join([repr(counts), *_aligned(table), *([f"({'; '.join(notes)})"] if notes else [])])
+    return "\n".join([repr(counts), *aligned(zip(*table, strict=True)), *([f"({'; '.join(notes)})"] if notes else [])])
 
 
 def _number(value: Any) -> str:
     """Integers in full; estimates to the next integer, small ones with two digits."""
     return f"{value:,}" if isinstance(value, (int, np.integer)) else f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
-
-
-def _aligned(table: list[list[str]]) -> list[str]:
-    """The lines of a list of columns: the first one to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in table]
-    lines = zip(*table, strict=True)
-    return ["  ".join(f"{cell:{'>' if at else '<'}{widths[at]}}" for at, cell in enumerate(line)) for line in lines]
 
 
 def _short(name: str, width: int) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from anysize._errors import GraphWarning, ModelWarning, warn_user
 from anysize._log import log
 from anysize._progress import ProgressFunction, progress_bars
-from anysize._sklearn import BaseEstimator, check_is_fitted
+from anysize._sklearn import BaseEstimator
 from anysize._text import plural
 from anysize._typing import FloatArray, IntArray, PathLike, TargetKind
 from anysize.causal.graphon_check import check_graphon
@@ -29,12 +29,10 @@ from anysize.estimators.ensemble import (
     features_of,
     train,
     training_curves,
-    warn_of_complete_graphs,
     warn_of_identifiers,
 )
-from anysize.estimators.held_out import HeldOutScores, held_out_scores
 from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector, palette_of
-from anysize.estimators.verdict import judge
+from anysize.estimators.verdict import HeldOutScores, held_out_scores, judge
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import (
     Labels,
@@ -45,6 +43,7 @@ from anysize.graphs.labels import (
     target_position,
     training_weights,
 )
+from anysize.io.convert import warn_of_complete_graphs
 from anysize.methods.catalog import find_method, unused_by
 from anysize.methods.configuration import number, resolve_configuration, weight, whole_number
 from anysize.methods.method import Examples, Fitted, Method, RecipeName, Run, Sizes, TrainingData, learn_bins
@@ -186,11 +185,24 @@ class GraphEstimator(BaseEstimator):
 
     # ---- training --------------------------------------------------------------------------------
 
-    def _fit(
-        self, graphs: Any, y: ArrayLike | None, validation: Any, environments: Environments,
-        sample_weight: ArrayLike | None,
-    ) -> None:  # fmt: skip
-        """Train the models and judge them: of one target, or of each of several on the graphs that have it."""
+    def fit(
+        self, graphs: Any, y: ArrayLike | None = None, validation: Any = None, environments: Environments = "median",
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:  # fmt: skip
+        """Train the models and judge them: of one target, or of each of several on the graphs that have it.
+
+        Args:
+            graphs: the training graphs, or their counts.
+            y: the class of every graph, a number or a string, or the number to predict; None for the labels stored with
+                the graphs. Or a table of several targets, a row for every graph (data frame, array, list), NaN or None
+                where one is not known.
+            validation: labeled graphs, or a pair (graphs, labels), that select the epoch and are scored instead of
+                held-out graphs; for numbers they are only scored.
+            environments: for methods that compare environments, such as "gin-irm" and "gin-vrex": one value per
+                training graph, "median" (graphs up to and above the median size) or "size" (one per size).
+            sample_weight: how often each training graph counts: 2 as if it were there twice, 0 as if it were not there;
+                once if None. Scores on training graphs are weighted, too.
+        """
         source = as_graphs_or_counts(graphs, self.color)
         method, k = find_method(self.method, self.predicts), pattern_sizes(self.k)
         if isinstance(self.params, Mapping) and "k" in self.params:
@@ -206,10 +218,11 @@ class GraphEstimator(BaseEstimator):
             environments = environments[present] if isinstance(environments, np.ndarray) else environments
         if not targets:
             labels = self._encode(labels, learn=True)
-        warn_of_complete_graphs(source)
-        if isinstance(source, GraphSet) and not method.is_baseline and (sentence := unused_by(method, source)):
-            warn_user(sentence, GraphWarning)
-        source = source.with_y(None) if isinstance(source, GraphSet) else source
+        if isinstance(source, GraphSet):
+            warn_of_complete_graphs(source)
+            if not method.is_baseline and (sentence := unused_by(method, source)):
+                warn_user(sentence, GraphWarning)
+            source = source.with_y(None)
         with progress_bars(bool(self.verbose)) as progress:
             bins = learn_bins(source, method) if isinstance(source, GraphSet) else None
             taken = ModelInput(method, k, palette_of(source), edge_types_of(source, method), bins)
@@ -221,6 +234,7 @@ class GraphEstimator(BaseEstimator):
                 self._learn_targets(training, labels, targets)
             else:
                 self._learn(training, [_Target("", self, labels, np.arange(len(labels)))])
+        return self
 
     def _learn_targets(self, training: _Training, table: Labels, targets: Sequence[str]) -> None:
         """Fit one estimator for each target, or all of them together where the method learns several in one network.
@@ -372,12 +386,10 @@ class GraphEstimator(BaseEstimator):
     @property
     def _first(self) -> Any:
         """This estimator, or that of the first of several targets: all of them take the same input."""
-        check_is_fitted(self, "targets_")
         return self.models_[self.targets_[0]] if self.targets_ else self
 
     def _only(self, what: str) -> None:
         """An error for several targets, of which each has its own ``what``."""
-        check_is_fitted(self, "targets_")
         if self.targets_:
             raise AttributeError(
                 f"each of several targets has its own {what}: use models_[{self.targets_[0]!r}].{what}"
@@ -449,7 +461,6 @@ class GraphEstimator(BaseEstimator):
     @property
     def bins_(self) -> VertexBins | None:
         """The bins in which the models see vertex features; None without features, and for networks."""
-        check_is_fitted(self, "ensemble_")
         part = self.ensemble_.parts[0]
         holders = (self.ensemble_, part, getattr(part, "experts", {}).get("sizemix"))
         held = [getattr(each, "bins", None) for holder in holders for each in (holder, getattr(holder, "model", None))]
@@ -459,7 +470,6 @@ class GraphEstimator(BaseEstimator):
         """Write the trained models to one file without pickle; `anysize.load_model` reads it."""
         from anysize.estimators.model_file import save_model
 
-        check_is_fitted(self, "targets_")
         save_model(self, path)
 
 

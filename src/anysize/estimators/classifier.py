@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anysize._errors import ModelWarning
-from anysize._sklearn import ClassifierMixin, check_is_fitted
+from anysize._sklearn import ClassifierMixin
 from anysize._typing import FloatArray, IntArray, PathLike
-from anysize.estimators.base import Environments, GraphEstimator
+from anysize.estimators.base import GraphEstimator
 from anysize.estimators.ensemble import Ensemble, as_graphs_or_counts
 from anysize.estimators.forecast import LEVEL, forecast
 from anysize.graphs.labels import Labels, checked_weights, distinct_classes, labels_of
@@ -122,32 +122,15 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         self.verbose = verbose
         self.params = params
 
-    def fit(
-        self, graphs: Any, y: ArrayLike | None = None, validation: Any = None, environments: Environments = "median",
-        sample_weight: ArrayLike | None = None,
-    ) -> GraphClassifier:  # fmt: skip
-        """Train the models.
-
-        Args:
-            graphs: the training graphs, or their counts.
-            y: the label of every graph, numbers or strings; None for the labels stored with the graphs. Or a table of
-                several targets, a row for every graph (data frame, array, list), NaN or None where one is not known.
-            validation: labeled graphs, or a pair (graphs, labels), that select the epoch instead of held-out graphs.
-            environments: for methods that compare environments, such as "gin-irm" and "gin-vrex": one value per
-                training graph, "median" (graphs up to and above the median size) or "size" (one per size).
-            sample_weight: how often each training graph counts: 2 as if it were there twice, 0 as if it were not there;
-                once if None. Scores on training graphs are weighted, too.
-        """
-        self._fit(graphs, y, validation, environments, sample_weight)
-        return self
-
     def _encode(self, labels: Labels, learn: bool = False) -> IntArray:
         if learn:
             self.classes_ = distinct_classes(labels)
-        check_alike(labels, self.classes_)
-        unknown = np.setdiff1d(labels, self.classes_)
-        if len(unknown):
-            raise ValueError(f"validation graphs have the class {unknown.tolist()[0]!r}, which no training graph has")
+        else:
+            check_alike(labels, self.classes_)
+            if len(unknown := np.setdiff1d(labels, self.classes_)):
+                raise ValueError(
+                    f"validation graphs have the class {unknown.tolist()[0]!r}, which no training graph has"
+                )
         return np.searchsorted(self.classes_, labels).astype(np.int64)
 
     def _class_weights(self, train: Examples, given: Examples | None = None) -> FloatArray | None:
@@ -219,10 +202,11 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         """The most probable class, the first one in a tie; of several targets (graphs, targets)."""
         chances = self.predict_proba(graphs)
         models = self.models_ or {"": self}
-        likely = [table.argmax(axis=1) for table in (chances if self.targets_ else [chances])]
-        for (name, model), codes in zip(models.items(), likely, strict=True):
+        predicted = []
+        for (name, model), table in zip(models.items(), chances if self.targets_ else [chances], strict=True):
+            codes = table.argmax(axis=1)
             warn_of_one_class(codes, model.classes_, model.ensemble_, name)
-        predicted = [model.classes_[codes] for model, codes in zip(models.values(), likely, strict=True)]
+            predicted.append(model.classes_[codes])
         return columns_of(predicted) if self.targets_ else np.asarray(predicted[0])
 
     def score(self, graphs: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
@@ -237,7 +221,6 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
                 source, y, sample_weight, lambda model, *scored: score_of(model.metric, *scored)
             )  # fmt: skip
         labels, weights = labels_of(source, y), checked_weights(sample_weight, len(source))
-        check_is_fitted(self, "ensemble_")
         check_alike(labels, self.classes_)  # before counting
         return score_of(self.metric, labels, self.predict(source), weights)
 

@@ -75,7 +75,7 @@ class ModelInput:
                     f"{_attributes(types)}; count graphs that have the same attributes with "
                     f"edges={known_types is not None}"
                 )
-        elif method.edges:
+        elif method.edges and (known_types is not None or source.has_edge_types):
             source = with_attributes_of(source, known_types)
         if isinstance(source, GraphSet) and not len(source):  # an empty set has no colors; give it those of training
             source = replace(source, colors=None if palette is None else np.zeros(0, np.uint16), palette=palette or ())
@@ -198,21 +198,6 @@ def warn_of_identifiers(source: GraphsOrCounts) -> None:
         )
 
 
-def warn_of_complete_graphs(source: GraphsOrCounts) -> None:
-    """Warn if most graphs are complete, as correlation matrices without a threshold are."""
-    if not isinstance(source, GraphSet):
-        return
-    n = source.sizes
-    complete = int(((n > 3) & (2 * source.edge_counts == n * (n - 1))).sum())
-    if 2 * complete > len(source):
-        warn_user(
-            f"{complete} of {len(source)} graphs are complete: every pair of vertices is an edge, so that "
-            "only colors and sizes tell them apart. If they are matrices of correlations or other weights, keep the "
-            "strongest entries as edges: threshold=... or density=... (in commands --threshold, --density).",
-            GraphWarning,
-        )
-
-
 # ---- training --------------------------------------------------------------------------------------
 
 
@@ -245,9 +230,14 @@ def _mean_outputs(parts: Sequence[Fitted], runs: Sequence[Run], data: TrainingDa
     if seeds:
         which = f"model {seeds[0]}" if len(runs) == 1 else f"{len(seeds)} of {len(runs)} models"
         lr = runs[0].configuration.get("lr")
+        last = max(float(part.trained.curves["loss"][-1].max()) for part in parts if part.trained is not None)
+        where, remedy = "", "" if lr is None else f" than {lr:g}"
+        if last < MAX_LOSS:
+            where = ", though not with the batch norm of training"
+            remedy += ", or another method if the vertices of these graphs are alike"
         raise ValueError(
-            f"training failed: the loss of {which} (seed {', '.join(seeds[:5])}) is NaN or above {MAX_LOSS:g}; "
-            f"use a smaller lr{'' if lr is None else f' than {lr:g}'}"
+            f"training failed: the loss of {which} (seed {', '.join(seeds[:5])}) is NaN or above {MAX_LOSS:g}{where}; "
+            f"use a smaller lr{remedy}"
         )
     return np.asarray(np.concatenate(outputs).mean(axis=0))
 

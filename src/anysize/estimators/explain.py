@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
+from anysize._errors import naming_extra
 from anysize._typing import FloatArray, PathLike
 from anysize.counting.columns import Columns, unite
 from anysize.counting.counts import Counts
@@ -21,9 +22,9 @@ from anysize.graphs.colors import ColorName
 from anysize.graphs.labels import Labels
 from anysize.kernels.explanation import VertexExplanation
 from anysize.methods.auto import FittedAuto, FittedDensityRegression
-from anysize.methods.gamma import FittedGamma
 from anysize.methods.kernel_machines import FittedKernel
 from anysize.methods.method import Examples, Fitted
+from anysize.methods.neural import FittedStack
 from anysize.methods.sizemix import FittedSizeMix
 from anysize.patterns.pattern import Pattern
 
@@ -120,12 +121,11 @@ class Explanation:
             "others": float(self.contributions.sum() - self.contributions[list(shown)].sum()),
         }
 
+    @naming_extra("Explanation.figure")
     def figure(self, top: int = MAX_PATTERNS_SHOWN) -> Any:
         """A matplotlib figure: a bar and a drawing for each of the strongest patterns."""
-        try:
-            from anysize.plots import pattern_contributions_figure
-        except ImportError as error:
-            raise ImportError("Explanation.figure needs matplotlib: pip install 'anysize[plot]'") from error
+        from anysize.plots import pattern_contributions_figure
+
         shown = self.strongest(top)
         title = (
             f"{self.predicted}, probability {self.probability:.2f} (difference of logits {self.margin:+.2f}, "
@@ -189,7 +189,7 @@ class PatternSums:
         vocabulary: the patterns that they read and their roles: colors that every model joins have one role.
     """
 
-    parts: tuple[tuple[float, FittedGamma | FittedDensityRegression], ...]
+    parts: tuple[tuple[float, FittedStack | FittedDensityRegression], ...]
     vocabulary: Vocabulary
 
     @staticmethod
@@ -197,9 +197,9 @@ class PatternSums:
         """The sums of these models; an error if they are none."""
         shares = _shares(ensemble)
         parts = tuple((share, part) for share, part in shares if _is_sum(part))
-        gammas = [part for _, part in parts if isinstance(part, FittedGamma)]
+        gammas = [part for _, part in parts if isinstance(part, FittedStack)]
         if len(parts) < len(shares) or not gammas:
-            hidden = any(isinstance(part, FittedGamma) for _, part in shares)
+            hidden = any(isinstance(part, FittedStack) and part.k is not None for _, part in shares)
             raise ValueError(
                 "explanations need auto, sizemix, wl-kernel, or gamma-1hot, gamma-gin or gamma-rpgin with a linear "
                 f"head; this is {ensemble.method.name}{' with a hidden layer in the head' if hidden else ''}"
@@ -217,7 +217,7 @@ class PatternSums:
         """(graphs, classes): the mean over the models, for graphs with this table of counts."""
         total: Any = 0.0
         for share, part in self.parts:
-            by_model = part.stack.logits(table) if isinstance(part, FittedGamma) else part.logits(examples)
+            by_model = part.stack.logits(table) if isinstance(part, FittedStack) else part.logits(examples)
             total = total + share * by_model.astype(np.float64).mean(axis=0)
         return np.asarray(total)
 
@@ -225,13 +225,13 @@ class PatternSums:
         """(patterns, classes): what one unit of density adds to `logits`."""
         total: Any = 0.0
         for share, part in self.parts:
-            by_model = (part.stack if isinstance(part, FittedGamma) else part).pattern_logits(columns)
+            by_model = (part.stack if isinstance(part, FittedStack) else part).pattern_logits(columns)
             total = total + share * by_model.astype(np.float64).mean(axis=0)
         return np.asarray(total)
 
     def mean_training_graph(self) -> list[tuple[Columns, csr_array[np.float64]]]:
         """The mean densities of the training graphs of every Gamma model; of old files none."""
-        known = [part.stack.vocabulary.mean for _, part in self.parts if isinstance(part, FittedGamma)]
+        known = [part.stack.vocabulary.mean for _, part in self.parts if isinstance(part, FittedStack)]
         return [(mean.columns, csr_array(mean.densities[None])) for mean in known if mean is not None]
 
     def named(self, columns: Columns) -> tuple[Pattern, ...]:
@@ -260,9 +260,9 @@ def _shares(ensemble: Ensemble) -> list[tuple[float, Fitted]]:
     return shares
 
 
-def _is_sum(part: Fitted) -> TypeGuard[FittedGamma | FittedDensityRegression]:
+def _is_sum(part: Fitted) -> TypeGuard[FittedStack | FittedDensityRegression]:
     return isinstance(part, FittedDensityRegression) or (
-        isinstance(part, FittedGamma) and part.stack.model.head.is_linear
+        isinstance(part, FittedStack) and part.k is not None and part.stack.model.head.is_linear
     )
 
 
@@ -273,7 +273,7 @@ def _explain_patterns(
     probabilities = ensemble.outputs(examples).mean(axis=0)[0]
     first, second = (int(index) for index in np.argsort(-probabilities, kind="stable")[:2])
     if isinstance(part := ensemble.parts[0], FittedAuto):
-        examples, reference = part.input(examples), None if reference is None else part.input(reference)
+        examples, reference = examples.binned(part.bins), None if reference is None else reference.binned(part.bins)
     table = ensemble.method.counts(examples, ensemble.k)
     compared = (
         sums.mean_training_graph()

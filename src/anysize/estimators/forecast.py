@@ -1,6 +1,6 @@
 """Forecast: the score to expect on unlabeled graphs of other sizes, with an interval.
 
-The forecast starts from held-out scores of the training graphs (`anysize.estimators.held_out`), never from the
+The forecast starts from held-out scores of the training graphs (`anysize.estimators.verdict`), never from the
 probabilities of the model for the new graphs: sums over vertices grow surer with size, whether they are right or not.
 Let s be the score at the training sizes, x the score on the larger training graphs after fitting to the smaller ones,
 both above chance c. A step is the inner size shift: the logarithm of the ratio of sizes between the two parts (a factor
@@ -26,7 +26,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from anysize._typing import IntArray
-from anysize.estimators.held_out import MODEL, HeldOutScores, Protocol
+from anysize.estimators.verdict import MODEL, HeldOutScores, Protocol
 
 Direction = Literal["larger", "smaller"]
 

@@ -55,10 +55,9 @@ from anysize.counting.counts import Counts
 from anysize.estimators.base import GraphEstimator
 from anysize.estimators.classifier import GraphClassifier
 from anysize.estimators.ensemble import Ensemble
-from anysize.estimators.held_out import HeldOutScores
 from anysize.estimators.novelty import NoveltyDetector
 from anysize.estimators.regressor import GraphRegressor
-from anysize.estimators.verdict import Verdict
+from anysize.estimators.verdict import HeldOutScores, Verdict
 from anysize.graphs.colors import ColorName, check_palette
 from anysize.graphs.edge_types import EdgeType, edge_type_order
 from anysize.graphs.graphset import GraphSet
@@ -311,7 +310,9 @@ class _Probe(Examples):
         graphs = graphs if palette is None else graphs.with_palette(palette)
         return _Probe(graphs, palette=palette, edge_types=edge_types)
 
-    def binned(self, bins: VertexBins) -> _Probe:
+    def binned(self, bins: VertexBins | None) -> _Probe:
+        if bins is None:
+            return self
         graphs = bins.transform(self.whole("a method on bins"))
         return _Probe(graphs, palette=graphs.palette, edge_types=self.edge_types)
 
@@ -340,7 +341,7 @@ def _check_prediction(model: GraphClassifier | GraphRegressor) -> None:
     """A ValueError unless every part gives a number, or probabilities of all classes: parts depend on the method."""
     ensemble, classes = model.ensemble_, len(model.classes_) if isinstance(model, GraphClassifier) else 0
     probe = _Probe.of(ensemble.k, ensemble.palette or None, ensemble.features, ensemble.novelty.edge_types)
-    probe = probe if ensemble.bins is None else probe.binned(ensemble.bins)
+    probe = probe.binned(ensemble.bins)
     for part in ensemble.parts:
         outputs = part.outputs(probe)
         if outputs.shape != (len(part.runs), 1, classes or 1):

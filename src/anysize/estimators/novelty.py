@@ -122,23 +122,26 @@ class DensityReference:
     def of(graphs: GraphSet) -> DensityReference:
         """The statistics of a random sample of graphs of at least four vertices."""
         large = np.flatnonzero(graphs.sizes >= 4)
-        sample = graphs[np.sort(np.random.default_rng(0).permutation(large)[:MAX_REFERENCE_GRAPHS])]
-        n, degrees = sample.sizes.astype(np.float64), sample.degrees.astype(np.float64)
-        pairs = np.bincount(owners(sample.first), degrees * (degrees - 1), minlength=len(sample))
-        m, triples = sample.edge_counts.astype(np.float64), n * (n - 1) * (n - 2)
+        sample = np.sort(np.random.default_rng(0).permutation(large)[:MAX_REFERENCE_GRAPHS])
+        n, m = graphs.sizes[sample].astype(np.float64), graphs.edge_counts[sample].astype(np.float64)
+        degrees, triples = graphs.degrees.astype(np.float64), n * (n - 1) * (n - 2)
+        pairs = np.bincount(owners(graphs.first), degrees * (degrees - 1), minlength=len(graphs))[sample]
         edge = np.maximum(2 * m, 1) / (n * (n - 1))  # a graph without edges counts as half an edge
         adjacent = np.maximum(pairs, 1) / triples
         disjoint = np.maximum(4 * (m * (m - 1) - pairs), 4) / (triples * (n - 3))
         return DensityReference(n, np.log(np.stack([edge, adjacent / disjoint], axis=1)))
 
-    def shift(self, other: DensityReference) -> float:
-        """The p-value of "the statistics of the other graphs differ no more than sizes explain".
+    def shift(self, source: GraphsOrCounts) -> float:
+        """The p-value of "the statistics of these graphs differ no more than sizes explain"; 1 for few, and for counts.
 
         Sizes explain a statistic that does not depend on n, as in dense graphs of one graphon, or that follows a law of
         the reference graphs: a power law, or a limit that is approached as 1/n, as where degrees are whole numbers. The
         means must also be at least one standard deviation of either set apart: with many graphs any difference is
         significant.
         """
+        if not isinstance(source, GraphSet) or len(source) < MIN_REFERENCE_GRAPHS:
+            return 1.0
+        other = DensityReference.of(source)
         if min(len(self.sizes), len(other.sizes)) < MIN_REFERENCE_GRAPHS:
             return 1.0
         values = []
@@ -235,18 +238,12 @@ class NoveltyDetector:
                 f"{_number_of(far, len(table), 'is', 'are')} far from all training graphs in the shares of patterns: "
                 "the probabilities for them mean little; anysize diagnose compares the two sets"
             )
-        elif (p := self.shift(source)) <= SHIFT_LEVEL:
+        elif self.densities is not None and (p := self.densities.shift(source)) <= SHIFT_LEVEL:
             yield (
                 f"these {len(source)} graphs differ from the training graphs by more than their sizes explain "
                 f"(densities of edges, p = {p:.1g}): scores from training need not hold for them; anysize "
                 "diagnose shows how they differ"
             )
-
-    def shift(self, source: GraphsOrCounts) -> float:
-        """The p-value of "no shift but of sizes" for a set of graphs; 1 where it cannot be tested."""
-        if self.densities is None or not isinstance(source, GraphSet) or len(source) < MIN_REFERENCE_GRAPHS:
-            return 1.0
-        return self.densities.shift(DensityReference.of(source))
 
     def far_share(self, source: GraphsOrCounts, table: Counts | None) -> float:
         """The share of a set of graphs about which training shows little.
@@ -257,7 +254,7 @@ class NoveltyDetector:
         """
         if not len(source):
             return 0.0
-        if self.shift(source) <= SHIFT_LEVEL:
+        if self.densities is not None and self.densities.shift(source) <= SHIFT_LEVEL:
             return 1.0
         shares = [0.0]
         if self.shares is not None and table is not None and len(table):

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from anysize._sklearn import RegressorMixin
 from anysize._typing import FloatArray, PathLike
-from anysize.estimators.base import Environments, GraphEstimator
+from anysize.estimators.base import GraphEstimator
 from anysize.estimators.ensemble import as_graphs_or_counts
 from anysize.graphs.labels import Labels, as_numbers, checked_weights, labels_of
 from anysize.methods import defaults
@@ -98,24 +98,6 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         self.check = check
         self.verbose = verbose
         self.params = params
-
-    def fit(
-        self, graphs: Any, y: ArrayLike | None = None, validation: Any = None, environments: Environments = "median",
-        sample_weight: ArrayLike | None = None,
-    ) -> GraphRegressor:  # fmt: skip
-        """Learn from training graphs.
-
-        Args:
-            graphs: the training graphs, or their counts.
-            y: the number to predict of every graph; None for the labels stored with the graphs. Or a table of several
-                targets, a row for every graph (data frame, array, list), NaN or None where one is not known.
-            validation: graphs with numbers, or a pair (graphs, numbers), to score instead of held-out graphs.
-            environments: for methods that compare environments, as in `GraphClassifier.fit`.
-            sample_weight: how often each training graph counts: 2 as if it were there twice, 0 as if it were not there;
-                once if None. Scores on training graphs are weighted, too.
-        """
-        self._fit(graphs, y, validation, environments, sample_weight)
-        return self
 
     def _encode(self, labels: Labels, learn: bool = False) -> FloatArray:
         numbers = as_numbers(labels)

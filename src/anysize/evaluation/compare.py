@@ -15,6 +15,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
+from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,7 +29,6 @@ from anysize._files import PAGE_ENDINGS, atomic_write, check_ending
 from anysize._progress import ProgressFunction, ignore_progress
 from anysize._text import capitalized, plural
 from anysize._typing import FloatArray, PathLike, TargetKind
-from anysize.estimators.ensemble import warn_of_complete_graphs
 from anysize.evaluation.describe import shift
 from anysize.evaluation.evaluate import EvaluationOptions, evaluate_runs, task_configuration
 from anysize.evaluation.intervals import LEVEL, RESAMPLES, Interval, RunPredictions, resampled_means
@@ -37,26 +37,24 @@ from anysize.evaluation.render import render_text
 from anysize.evaluation.store import RecordStore
 from anysize.evaluation.sweep import RunBatch, SweepPlan, SweepResult, sweep
 from anysize.evaluation.tables import (
-    SCORE_DIGITS,
     Cell,
     Column,
     Row,
     ScoreSummary,
     Table,
-    decimals_of,
     format_score,
 )
 from anysize.evaluation.tasks import Data, OwnGraphs, SharedExamples, Splits, Task, own_task
 from anysize.evaluation.workers import error_sentence
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import known_targets, target_kind
-from anysize.io.convert import as_graphset
+from anysize.io.convert import as_graphset, warn_of_complete_graphs
 from anysize.methods import defaults
 from anysize.methods.baselines import TRIVIAL
 from anysize.methods.catalog import find_method
 from anysize.methods.configuration import check_settings, settings_for, whole_number
 from anysize.methods.method import Method, Run
-from anysize.metrics import ERRORS, METRIC_NAMES, METRICS_OF, check_metric, goodness
+from anysize.metrics import ERRORS, METRIC_NAMES, METRICS_OF, SCORE_DIGITS, check_metric, decimals_of, goodness
 from anysize.splits import Lists, OfPart, split_rule
 from anysize.training.device import resolve_device
 
@@ -517,7 +515,7 @@ def _compare(
         problems[method_name] = f"{seeds - len(runs[method_name])} of {seeds} runs failed: {error}"
     task = plan.batches[0].task if plan.batches else task
     rows = _rows(task, compared, runs, problems, metric, seeds)
-    in_order = tuple(record for of_method in runs.values() for record in of_method)
+    in_order = tuple(chain.from_iterable(runs.values()))
     return Comparison(task, metric, seeds, rows, in_order, None if records is None else Path(records), result)
 
 
@@ -530,7 +528,7 @@ def compared_methods(names: Iterable[str], predicts: TargetKind = "classes") -> 
     methods = [find_method(name, predicts) for name in dict.fromkeys((*names, *trivial))]
     if len(methods) == len(trivial):
         raise ValueError(f"A comparison needs at least one method besides the baselines {', '.join(trivial)}.")
-    return sorted(methods, key=lambda method: method.is_baseline)
+    return sorted(methods, key=attrgetter("is_baseline"))
 
 
 def plan_runs(
@@ -583,7 +581,7 @@ def _evaluate_here(plan: SweepPlan, options: EvaluationOptions, progress: Progre
     errors: dict[str, str] = {}
     splits: Splits | None = None
     for number, batch in enumerate(plan.batches):
-        progress("training", number / len(plan.batches), f"{number} of {len(plan.batches)} runs; now {batch}")
+        progress("training", number / len(plan.batches), f"{number} of {len(plan.batches)} runs; now {batch.method}")
         if splits is None or splits.seed != batch.split:
             splits = batch.task.splits(batch.data, batch.split)
         try:
@@ -592,7 +590,7 @@ def _evaluate_here(plan: SweepPlan, options: EvaluationOptions, progress: Progre
             failures.append(f"{batch}: {error_sentence(error)}")
             errors.setdefault(batch.method, error_sentence(error))
     progress("training", 1.0)
-    return SweepResult(plan.runs, 0, len(records), tuple(failures), (), 0.0, errors, tuple(records))
+    return SweepResult(len(plan.batches), 0, len(records), tuple(failures), (), 0.0, errors, tuple(records))
 
 
 # ---- rows ------------------------------------------------------------------------------------------
@@ -623,13 +621,13 @@ def _row(method: Method, runs: Sequence[Record], metric: str, problems: Mapping[
         missing = row.problem or (f"its {METRIC_NAMES[metric]} is not defined" if runs else "it was not run")
         return replace(row, problem=missing)
     scores = tuple([run.chosen.metrics[metric] for run in runs])
-    summary = ScoreSummary.of(scores)
+    mean = float(np.mean(scores))
     return replace(
         row,
         scores=scores,
-        mean=summary.mean,
-        deviation=summary.std if len(scores) > 1 else None,
-        goodness=goodness(metric, summary.mean),
+        mean=mean,
+        deviation=float(np.std(scores)) if len(scores) > 1 else None,
+        goodness=goodness(metric, mean),
         metrics=metrics,
         seconds=float(np.mean([run.seconds or 0.0 for run in runs])),
     )

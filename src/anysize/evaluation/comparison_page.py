@@ -12,8 +12,8 @@ from anysize.evaluation.compare import Comparison, ComparisonRow, TargetComparis
 from anysize.evaluation.describe import describe
 from anysize.evaluation.records import now
 from anysize.evaluation.render import html_figure
-from anysize.evaluation.tables import decimals_of, format_score
-from anysize.metrics import METRIC_NAMES, METRICS_OF
+from anysize.evaluation.tables import format_score
+from anysize.metrics import METRIC_NAMES, METRICS_OF, decimals_of
 from anysize.plots import to_svg
 
 

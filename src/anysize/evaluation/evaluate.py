@@ -308,17 +308,15 @@ class _Group:
         return {
             "epochs": len(trained.curves["loss"]),
             "tied_epochs": int(trained.ties[member]) if by_validation else None,
-            "curves": thin_curves(trained, member, self.options.curve_points, metric),
+            "curves": thin_curves(trained, member, points, metric) if (points := self.options.curve_points) else None,
         }
 
 
-def thin_curves(trained: Trained, member: int, points: int, metric: str = "") -> Curves | None:
+def thin_curves(trained: Trained, member: int, points: int, metric: str = "") -> Curves:
     """Evenly spread epochs of the curves of one model, of those with a validation score if there are any.
 
     ``metric``: of the validation score, where it is not that of the task.
     """
-    if not points:
-        return None
     loss, score, penalty = (trained.curves[name][:, member] for name in ("loss", "validation_score", "penalty"))
     scored = score.isfinite()
     known = (scored if scored.any() else loss.isfinite()).nonzero()[:, 0].tolist()

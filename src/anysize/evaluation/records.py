@@ -22,8 +22,10 @@ from typing import Any
 import numpy as np
 
 from anysize import __version__
-from anysize._json import JsonScalar, canonical_configuration, compact_json, finite
 from anysize._schema import (
+    JsonScalar,
+    canonical_configuration,
+    compact_json,
     fields,
     integer,
     list_of,
@@ -46,6 +48,17 @@ FORMAT = "anysize record 1"
 # ---- outcomes --------------------------------------------------------------------------------------
 
 
+def _finite(value: Any, what: str) -> float | None:
+    """A float; None for None and for values that are not finite."""
+    if value is None:
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} must be a number or None; got {value!r}") from None
+    return number if math.isfinite(number) else None
+
+
 @dataclass(frozen=True)
 class Scores:
     """One number per split; None where it is unknown or not finite (JSON has no such number).
@@ -63,7 +76,7 @@ class Scores:
             value = getattr(self, split)
             valid = value is None or (type(value) is float and math.isfinite(value))  # almost all: no conversion
             if not valid:
-                object.__setattr__(self, split, finite(value, f"the {split} score"))
+                object.__setattr__(self, split, _finite(value, f"the {split} score"))
 
     def of(self, split: str) -> float | None:
         """The number of a split."""
@@ -102,9 +115,9 @@ class Outcome:
     numbers: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "penalty", finite(self.penalty, "the penalty"))
-        if unknown := [name for name in self.metrics if name not in METRIC_NAMES]:
-            raise ValueError(f"a metric must be one of {', '.join(METRIC_NAMES)}; got {unknown[0]!r:.60}")
+        object.__setattr__(self, "penalty", _finite(self.penalty, "the penalty"))
+        if unknown := self.metrics.keys() - METRIC_NAMES.keys():
+            raise ValueError(f"a metric must be one of {', '.join(METRIC_NAMES)}; got {min(unknown)!r:.60}")
 
 
 # ---- classes as text: one character per graph ------------------------------------------------------

@@ -10,7 +10,8 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from anysize import _html
-from anysize.evaluation.tables import FALLBACK_MARK, SCORE_DIGITS, Cell, Row, ScoreSummary, Table, format_score
+from anysize.evaluation.tables import FALLBACK_MARK, Cell, Row, ScoreSummary, Table, format_score
+from anysize.metrics import SCORE_DIGITS
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from anysize._errors import RecordWarning, warn_user
 from anysize._files import atomic_write, make_folder, remove_partial_files
-from anysize._json import compact_json
+from anysize._schema import compact_json
 from anysize._unpack import open_gzip
 from anysize.evaluation.records import Record, from_line, key_of_line, may_be_of, to_line
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from anysize.evaluation.intervals import Interval
-from anysize.metrics import ERRORS
+from anysize.metrics import SCORE_DIGITS
 
-SCORE_DIGITS = 2  # decimals of a printed score
 FALLBACK_MARK = "†"
 
 Status = Literal["run", "NA", "not run", "unknown", "failed"]
@@ -167,13 +166,3 @@ def format_score(value: float, decimals: int = SCORE_DIGITS) -> str:
     ('0.99', '0.00')
     """
     return f"{round(value, decimals) + 0.0:.{decimals}f}"
-
-
-def decimals_of(metric: str, values: Iterable[float | None]) -> int:
-    """How many decimals scores have in print: of errors, three digits of the smallest one.
-
-    >>> decimals_of("accuracy", [0.5]), decimals_of("rmse", [0.0123, 4.0]), decimals_of("rmse", [1234.0])
-    (2, 4, 0)
-    """
-    positive = [value for value in values if value] if metric in ERRORS else []
-    return max(2 - int(np.floor(np.log10(min(positive)))), 0) if positive else SCORE_DIGITS

@@ -17,8 +17,8 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anysize._json import compact_json
-from anysize._typing import BoolArray, IntArray, PathLike, TargetKind, check_integer, is_integer
+from anysize._schema import check_integer, compact_json, is_integer
+from anysize._typing import BoolArray, IntArray, PathLike, TargetKind
 from anysize.causal.graphon_check import check_graphon
 from anysize.counting.cache import attributes_digest, content_digest
 from anysize.graphs.graphset import GraphSet

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from anysize._json import canonical_configuration
+from anysize._schema import canonical_configuration
 from anysize.evaluation.compare import data_and_split
 from anysize.evaluation.records import Record
 from anysize.evaluation.standings import INNER

@@ -14,7 +14,7 @@ from math import inf
 from typing import Any
 
 from anysize._errors import PartialResultError
-from anysize._typing import is_integer
+from anysize._schema import is_integer
 
 RETRIES = 3  # how often an item is tried again after its worker died
 ITEMS_PER_WORKER = 3  # submitted items per worker: one running, two queued

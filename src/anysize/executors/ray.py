@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
+from anysize._errors import naming_extra
 from anysize.executors.executor import Executor, WorkerDied, available_cores, check_workers
 
 CONNECT_TIMEOUT_S = 10  # for the head node of a cluster
@@ -68,11 +69,10 @@ def _cause(error: Any) -> Exception:
     return error.cause if isinstance(error.cause, Exception) else error
 
 
+@naming_extra("A cluster")
 def _ray() -> Any:
-    try:
-        import ray
-    except ImportError as error:
-        raise ImportError("A cluster needs ray: pip install 'anysize[cluster]'") from error
+    import ray
+
     return ray
 
 

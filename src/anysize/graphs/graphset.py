@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from anysize._errors import GraphError
-from anysize._schema import check_compressed_rows
 from anysize._text import plural
 from anysize._typing import BoolArray, IntArray, PathLike
 from anysize.graphs.attributes import ARRAYS, ATTRIBUTES, check_features
@@ -129,10 +128,12 @@ class GraphSet:
         """
         vertices, entries = int(self.first[-1]), len(self.indices)
         try:
-            if self.first[0] != 0 or (np.diff(self.first) < 0).any():
-                raise ValueError("first: expected numbers that ascend from 0")
+            for name, starts in (("first", self.first), ("indptr", self.indptr)):
+                if starts[0] != 0 or (starts[1:] < starts[:-1]).any():
+                    raise ValueError(f"{name}: expected numbers that ascend from 0")
             largest = int(self.sizes.max(initial=1))
-            check_compressed_rows(self.indptr, self.indices, entries, (vertices, largest))
+            if (self.indices >= largest).any():
+                raise ValueError(f"indices: expected numbers of at most {largest - 1}; got {self.indices.max()}")
             short: Any = np.int32 if max(vertices, entries) < 2**31 else np.int64
             neighbor = self.neighbors.astype(short, copy=False)
             if len(self) > 1 and (neighbor >= np.repeat(self.first[1:], np.diff(self.indptr[self.first]))).any():
@@ -146,7 +147,7 @@ class GraphSet:
                 raise ValueError("indices: expected every edge in both directions, and no self loops")
             if self.colors is not None and vertices and self.colors.max() >= len(self.palette):
                 raise ValueError(f"colors: expected positions in the palette of {len(self.palette)} colors")
-            if self.edge_colors is not None or self.directions is not None:
+            if self.has_edge_types:
                 self._check_edge_attributes()
             if self.features is not None and not np.isfinite(self.features).all():
                 raise ValueError("features: expected finite numbers")
@@ -191,6 +192,11 @@ class GraphSet:
     def degrees(self) -> IntArray:
         """Degree of every vertex of the set."""
         return self.indptr[1:] - self.indptr[:-1]
+
+    @property
+    def has_edge_types(self) -> bool:
+        """Whether edges have colors or directions."""
+        return self.edge_colors is not None or self.directions is not None
 
     @property
     def neighbors(self) -> IntArray:

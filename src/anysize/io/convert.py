@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anysize._errors import GraphError
+from anysize._errors import GraphError, GraphWarning, warn_user
 from anysize.graphs.graphset import GraphSet, empty_set
 from anysize.io.join import join_graphs
 from anysize.io.matrices import MATRIX
@@ -49,7 +49,9 @@ def as_graphset(graphs: Any, color: str | None = None, *, warn: bool = True) -> 
     items = as_list(graphs, _ACCEPTED) if library is None else [graphs]
     if not items:
         return empty_set()
-    library = library or _common_library(items)
+    library = library or find_library(items[0])
+    if library is None or len(set(map(type, items))) > 1:
+        library = _common_library(items, library)
     if color is not None and not library.takes_color:
         raise GraphError(
             f"color={color!r} names a vertex attribute of networkx, igraph, PyG and RDKit graphs; got {library.title}."
@@ -78,13 +80,10 @@ def find_library(graph: Any) -> Library | None:
     return None
 
 
-def _common_library(items: list[Any]) -> Library:
-    """The library of all graphs of a list."""
-    first = find_library(items[0])
+def _common_library(items: list[Any], first: Library | None) -> Library:
+    """The library of graphs of several types, or of matrices; ``first``: that of the first of them."""
     if first is None and _are_matrices(items):
         return MATRIX
-    if first is not None and len(set(map(type, items))) == 1:
-        return first
     for graph, item in enumerate(items):
         library = find_library(item)
         if library is None and is_array(item):
@@ -130,3 +129,16 @@ def _array_error(array: Any) -> GraphError:
         f"An array of shape {tuple(np.shape(array))} could be an edge list or an adjacency matrix; "
         "call GraphSet.from_edges or GraphSet.from_scipy, or pass adjacency matrices as a list."
     )
+
+
+def warn_of_complete_graphs(graphs: GraphSet) -> None:
+    """Warn if most graphs are complete, as correlation matrices without a threshold are."""
+    n = graphs.sizes
+    complete = int(((n > 3) & (2 * graphs.edge_counts == n * (n - 1))).sum())
+    if 2 * complete > len(graphs):
+        warn_user(
+            f"{complete} of {len(graphs)} graphs are complete: every pair of vertices is an edge, so that "
+            "only colors and sizes tell them apart. If they are matrices of correlations or other weights, keep the "
+            "strongest entries as edges: threshold=... or density=... (in commands --threshold, --density).",
+            GraphWarning,
+        )

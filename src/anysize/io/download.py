@@ -21,9 +21,9 @@ from urllib.error import HTTPError, URLError
 
 from anysize._errors import GraphError, GraphWarning
 from anysize._files import atomic_write, make_folder
-from anysize._json import compact_json
 from anysize._memory import format_bytes
 from anysize._progress import progress_bars
+from anysize._schema import compact_json
 from anysize._typing import PathLike
 from anysize.graphs.graphset import GraphSet
 from anysize.io.read import read_graphs

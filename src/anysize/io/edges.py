@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anysize._errors import GraphError
-from anysize._typing import IntArray, is_integer
+from anysize._schema import is_integer
+from anysize._typing import IntArray
 from anysize.graphs.graphset import MAX_VERTICES_PER_GRAPH, GraphSet
 from anysize.io.join import join_graphs, value_count
 from anysize.io.reader import ParsedGraph, ParsedSet, as_list, split_by_graph

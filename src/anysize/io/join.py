@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -40,8 +41,11 @@ def join_graphs(parsed: ParsedSet, warn: bool = True) -> GraphSet:
             raise GraphError(f"Graph {number} has {graph.size} vertices; expected 0 to {MAX_VERTICES_PER_GRAPH - 1}.")
     sizes = np.array([graph.size for graph in graphs], np.int64)
     edges = np.array([len(graph.source) for graph in graphs], np.int64)
-    source, target = _joined([graph.source for graph in graphs]), _joined([graph.target for graph in graphs])
-    size = np.repeat(sizes, edges) if len(graphs) > 1 else sizes[0]
+    source, target, size = graphs[0].source, graphs[0].target, sizes[0]  # of one graph, not copied
+    if len(graphs) > 1:
+        source = np.concatenate([graph.source for graph in graphs])
+        target = np.concatenate([graph.target for graph in graphs])
+        size = np.repeat(sizes, edges)
     outside = (source < 0) | (source >= size)
     outside |= (target < 0) | (target >= size)
     if outside.any():
@@ -68,11 +72,6 @@ def join_graphs(parsed: ParsedSet, warn: bool = True) -> GraphSet:
     return replace(joined, y=y, targets=targets)
 
 
-def _joined(parts: list[IntArray]) -> IntArray:
-    """The parts one after the other; a single part is not copied."""
-    return np.concatenate(parts) if len(parts) > 1 else parts[0]
-
-
 def _outside(edges: IntArray, sizes: IntArray, source: IntArray, target: IntArray, at: int) -> GraphError:
     """The error for an edge to a vertex that is not there."""
     first = offsets(edges)
@@ -85,7 +84,7 @@ def _outside(edges: IntArray, sizes: IntArray, source: IntArray, target: IntArra
 
 def _values(graphs: Sequence[ParsedGraph], name: str, lengths: IntArray, elements: str) -> list[Any] | None:
     """An attribute of all graphs; None if none has it. A graph with nothing that could have a value may lack it."""
-    values = [getattr(graph, name) for graph in graphs]
+    values = list(map(attrgetter(name), graphs))
     if set(map(type, values)) == {type(None)}:
         return None
     title = name.replace("_", " ")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -14,29 +14,26 @@ from anysize.io.values import IDENTIFIERS, complete, stack_features, unused_edge
 
 def parse_networkx(items: Sequence[Any], options: ReadOptions) -> ParsedSet:
     """The graphs with their vertices in the order of iteration; parallel edges are one."""
-    graphs = [_parse(item, graph, options) for graph, item in enumerate(items)]
+    graphs = []
+    for graph, item in enumerate(items):
+        number = dict(zip(item, count()))
+        ends = np.fromiter(map(number.__getitem__, chain.from_iterable(item.edges())), np.int64)
+        colors = edge_colors = features = None
+        names: tuple[str, ...] = ()
+        if options.color is not None:
+            colors = _values(item, graph, options.color, "color")
+        if options.edge_color is not None:
+            values = [value for *_, value in item.edges(data=options.edge_color)]
+            edge_colors = complete(values, graph, options.edge_color, "edge_color", list(item.edges()))
+        if options.features is not None:
+            blocks = [(name, _values(item, graph, name, "features")) for name in options.feature_names]
+            features, names = stack_features(blocks, graph)
+        attributes = colors, edge_colors, features, names
+        graphs.append(ParsedGraph(len(number), ends[::2], ends[1::2], *attributes, directed=item.is_directed()))
     return ParsedSet(graphs, unused=_unused(items, options), color_title=f"attribute {options.color!r}")
 
 
 NETWORKX = Library("a networkx graph", frozenset({("networkx", "Graph")}), parse_networkx)
-
-
-def _parse(item: Any, graph: int, options: ReadOptions) -> ParsedGraph:
-    number = dict(zip(item, count()))
-    ends = np.array([number[vertex] for edge in item.edges() for vertex in edge], np.int64)
-    colors = edge_colors = features = None
-    names: tuple[str, ...] = ()
-    if options.color is not None:
-        colors = _values(item, graph, options.color, "color")
-    if options.edge_color is not None:
-        values = [value for *_, value in item.edges(data=options.edge_color)]
-        edge_colors = complete(values, graph, options.edge_color, "edge_color", list(item.edges()))
-    if options.features is not None:
-        blocks = [(name, _values(item, graph, name, "features")) for name in options.feature_names]
-        features, names = stack_features(blocks, graph)
-    return ParsedGraph(
-        len(number), ends[::2], ends[1::2], colors, edge_colors, features, names, directed=item.is_directed()
-    )
 
 
 def _values(item: Any, graph: int, name: str, argument: str) -> list[Any]:

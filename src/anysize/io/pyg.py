@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anysize._errors import GraphError
-from anysize._typing import is_integer
+from anysize._schema import is_integer
 from anysize.io.edges import edge_array
 from anysize.io.reader import Library, ParsedGraph, ParsedSet, ReadOptions, to_numpy
 from anysize.io.values import rows_vary, stack_features, unused_edges, unused_vertices

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from anysize._errors import naming_extra
 from anysize._text import plural
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.graphs.graphset import GraphSet
@@ -254,12 +255,10 @@ def vertex_columns(kernel: WLKernel, graph: GraphSet) -> list[IntArray]:
     return [np.where(of_iteration < end - begin, of_iteration + begin, -1) for of_iteration, begin, end in limits]
 
 
+@naming_extra("A figure")
 def _plots() -> ModuleType:
-    """The package of figures, which needs matplotlib."""
-    try:
-        from anysize import plots
-    except ImportError as error:
-        raise ImportError("figures need matplotlib: pip install 'anysize[plot]'") from error
+    from anysize import plots
+
     return plots
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from anysize._memory import check_table
-from anysize._sklearn import BaseEstimator, TransformerMixin, check_is_fitted
+from anysize._sklearn import BaseEstimator, TransformerMixin
 from anysize._typing import BoolArray, FloatArray, IntArray
 from anysize.graphs.ragged import offsets
 
@@ -43,10 +43,10 @@ class ExplicitKernel(TransformerMixin, BaseEstimator):
 
     def kernel(self, graphs: Any, others: Any = None) -> FloatArray:
         """The kernel matrix (graphs, others); ``others`` are the training graphs if None."""
-        check_is_fitted(self)
+        features = self.transform(graphs)
         if others is None and not hasattr(self, "features_"):
             raise ValueError("a restored kernel does not hold its training graphs; pass them as others")
-        return gram(self.transform(graphs), self.features_ if others is None else self.transform(others))
+        return gram(features, self.features_ if others is None else self.transform(others))
 
 
 def gram(left: csr_array[np.float64], right: csr_array[np.float64] | None = None) -> FloatArray:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from anysize._errors import GraphWarning
-from anysize._sklearn import BaseEstimator, ClassifierMixin, check_is_fitted
+from anysize._sklearn import BaseEstimator, ClassifierMixin
 from anysize._typing import BoolArray, FloatArray, IntArray
 from anysize.graphs.labels import Labels, training_weights
 from anysize.kernels.gram import gram
@@ -86,7 +86,6 @@ class PairwiseSVM(ClassifierMixin, BaseEstimator):
         """The class that wins most pairs."""
         from sklearn.utils.validation import validate_data
 
-        check_is_fitted(self, "weights_")
         features = csr_array(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False))
         return winners(features, self.weights_, self.intercepts_, self.classes_)
 

@@ -16,10 +16,10 @@ from scipy.special import ndtri
 
 from anysize._errors import GraphError
 from anysize._files import atomic_write
-from anysize._schema import fields, integer, list_of, optional, parse_json, real, reason_of
-from anysize._sklearn import BaseEstimator, TransformerMixin, check_is_fitted
+from anysize._schema import check_integer, fields, integer, list_of, optional, parse_json, real, reason_of
+from anysize._sklearn import BaseEstimator, TransformerMixin
 from anysize._text import plural
-from anysize._typing import FloatArray, IntArray, PathLike, check_integer
+from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.graphs.colors import check_palette
 from anysize.graphs.features import FeatureScale, vertex_weights, weighted_quantiles
 from anysize.graphs.graphset import GraphSet
@@ -110,7 +110,6 @@ class VertexBins(TransformerMixin, BaseEstimator):
 
     def transform(self, graphs: Any) -> GraphSet:
         """The graphs with bins in place of features; colors are joined with bins."""
-        check_is_fitted(self, "centers_")
         graph_set = as_graphset(graphs)
         bins = self._bins(self._scores(self.scale_.apply(graph_set)) @ self.whitening_)
         amount, plain = len(self.centers_), graph_set.without_features()
@@ -184,7 +183,6 @@ class VertexBins(TransformerMixin, BaseEstimator):
 
     def state(self) -> dict[str, Any]:
         """What was learned, as a dictionary that JSON holds."""
-        check_is_fitted(self, "centers_")
         arrays = {name: getattr(self, name).tolist() for name in ("knots_", "whitening_", "centers_", "means_")}
         about = {"bins": self.bins, "random_state": self.random_state, "scale": self.scale_.state()}
         return about | {name.rstrip("_"): array for name, array in arrays.items()} | {"shares": self.shares_.tolist()}

@@ -15,6 +15,7 @@ from anysize._schema import (
     boolean,
     check_array,
     check_compressed_rows,
+    check_integer,
     color_name,
     edge_type,
     fields,
@@ -23,8 +24,7 @@ from anysize._schema import (
     optional,
     text,
 )
-from anysize._sklearn import check_is_fitted
-from anysize._typing import BoolArray, IntArray, check_integer
+from anysize._typing import BoolArray, IntArray
 from anysize.graphs.colors import ColorName
 from anysize.graphs.edge_types import EdgeType, edge_types, with_attributes_of
 from anysize.graphs.graphset import BOTH_WAYS, GraphSet
@@ -150,23 +150,17 @@ def number_signatures(rows: Signatures, known: Signatures = NO_SIGNATURES) -> tu
 
 
 def _hashes(rows: Signatures, salt: int) -> NDArray[np.uint64]:
-    """A hash of every row that does not depend on the order of its neighbors."""
-    mixed = _mix(np.concatenate([rows.own, rows.near]), salt)
+    """A hash of every row that does not depend on the order of its neighbors: a sum of integers mixed into 64 bits."""
+    mixed = np.concatenate([rows.own, rows.near]).astype(np.uint64)
+    mixed += np.uint64(salt + 1)
+    mixed *= np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(32)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(29)
     sums = np.zeros(len(rows.near) + 1, np.uint64)
     mixed[len(rows) :].cumsum(out=sums[1:])  # modulo 2**64
     ends = sums[rows.first]
     return OWN_FACTOR * mixed[: len(rows)] + ends[1:] - ends[:-1]
-
-
-def _mix(numbers: NDArray[Any], salt: int) -> NDArray[np.uint64]:
-    """Mix integers into 64 bits."""
-    state = numbers.astype(np.uint64)
-    state += np.uint64(salt + 1)
-    state *= np.uint64(0x9E3779B97F4A7C15)
-    state ^= state >> np.uint64(32)
-    state *= np.uint64(0xBF58476D1CE4E5B9)
-    state ^= state >> np.uint64(29)
-    return state
 
 
 def _equal(rows: Signatures, others: Signatures, numbers: IntArray) -> bool:
@@ -283,7 +277,6 @@ class WLKernel(ExplicitKernel):
             array([[3., 2., 1.],
                    [3., 0., 3.]])
         """
-        check_is_fitted(self, "offsets_")
         graph_set = as_graphset(graphs)
         return RefinedGraphs(self, graph_set, self._refined(graph_set)[0])
 
@@ -329,7 +322,9 @@ class WLKernel(ExplicitKernel):
         """The class of every vertex in every iteration, and if they are learned the signatures of all classes."""
         classes, learned = [self._start(graphs)], []
         codes, known_amount, amount = self._edge_codes(graphs)
-        visible = self._visible(graphs)
+        visible = None  # the vertices that their neighbors see in the first iteration, if these are not all
+        if graphs.colors is not None and self.padding_color in graphs.palette:
+            visible = np.asarray(graphs.colors != graphs.palette.index(self.padding_color))
         for step in range(int(self.iterations)):
             rows = signatures(graphs, classes[-1], codes, amount, visible)
             known = NO_SIGNATURES if learn else self.signatures_[step].with_more_edge_types(known_amount, amount)
@@ -338,12 +333,6 @@ class WLKernel(ExplicitKernel):
             learned += [rows.rows(new)] if learn else []
             visible = None
         return classes, tuple(learned)
-
-    def _visible(self, graphs: GraphSet) -> BoolArray | None:
-        """The vertices that their neighbors see in the first iteration; None if all of them are."""
-        if self.padding_color is None or graphs.colors is None or self.padding_color not in graphs.palette:
-            return None
-        return np.asarray(graphs.colors != graphs.palette.index(self.padding_color))
 
     def _classes(self, refined: RefinedGraphs) -> list[IntArray]:
         """The classes of the iterations of this kernel, which must begin like that of the refined graphs."""
@@ -402,7 +391,6 @@ class WLKernel(ExplicitKernel):
 
     def state(self) -> State:
         """What was learned: a JSON-compatible dictionary, and arrays."""
-        check_is_fitted(self, "offsets_")
         about = {
             "kernel": "wl",
             "iterations": int(self.iterations),

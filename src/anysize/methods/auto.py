@@ -164,7 +164,7 @@ class AutoLearner:
         decision = decide(data, runs[0].seed)
         bins = learn_bins(data.train.whole("auto")) if decision.family == "gamma" else None
         colored = data.train.whole("auto").colors is not None
-        data = _binned_data(data, bins)
+        data = replace(data, train=data.train.binned(bins))
         weights = _weigh(data, runs[0].seed, colored) if decision.family == "gamma" else np.ones(1)
         for number, run in enumerate(runs, 1):
             yield FittedAuto(decision, _fit_family(decision.family, data, run.seed, colored), weights, (run,), bins)
@@ -202,17 +202,13 @@ class FittedAuto:
     bins: VertexBins | None = None
     trained: None = None
 
-    def input(self, examples: Examples) -> Examples:
-        """The examples as the experts take them."""
-        return examples if self.bins is None else examples.binned(self.bins)
-
     def outputs(self, examples: Examples) -> FloatArray:
-        examples = self.input(examples)
+        examples = examples.binned(self.bins)
         by_expert = np.stack([expert.outputs(examples)[0] for expert in self.experts.values()])
         return np.tensordot(self.weights, by_expert, 1)[None]
 
     def represent(self, examples: Examples) -> FloatArray:
-        examples = self.input(examples)
+        examples = examples.binned(self.bins)
         return np.concatenate([expert.represent(examples)[0] for expert in self.experts.values()], axis=1)[None]
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
@@ -281,22 +277,15 @@ def gather_evidence(data: TrainingData, small: IntArray, large: IntArray, shifte
     likelihood = {}
     bins, colored = learn_bins(train.whole("auto")), train.whole("auto").colors is not None
     for family in FAMILIES:
-        fitted, judged = replace(data, train=train), test
-        if family == "gamma" and bins is not None:
-            fitted, judged = _binned_data(fitted, bins), test.binned(bins)
-        experts = _fit_family(family, fitted, seed, colored)
-        by_expert = np.stack([expert.outputs(judged)[0] for expert in experts.values()])
+        seen = bins if family == "gamma" else None
+        experts = _fit_family(family, replace(data, train=train.binned(seen)), seed, colored)
+        by_expert = np.stack([expert.outputs(test.binned(seen))[0] for expert in experts.values()])
         likelihood[family] = log_likelihood(_cross_weighted(by_expert, truth, weights, rng), truth)
     difference = likelihood["gamma"] - likelihood["sizemix"]
     error = balanced_error(difference, truth, weights)
     z = balanced_mean(difference, truth, weights) / max(error, 1e-9)
     gamma, sizemix = (float(balanced_mean(likelihood[family], truth, weights)) for family in FAMILIES)
     return Evidence("sizes" if shifted else "samples", gamma, sizemix, float(z))
-
-
-def _binned_data(data: TrainingData, bins: VertexBins | None) -> TrainingData:
-    """The data with bins of vertex features as colors."""
-    return data if bins is None else replace(data, train=data.train.binned(bins), validation=None)
 
 
 def _fit_family(family: Family, data: TrainingData, seed: int, colored: bool) -> dict[str, Fitted]:

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from anysize._json import canonical_configuration
-from anysize._typing import is_integer
+from anysize._schema import canonical_configuration, is_integer
 from anysize.methods.method import Configuration, Method, RecipeName
 from anysize.patterns.pattern import check_size
 from anysize.training.settings import Recipe

@@ -22,7 +22,6 @@ from anysize.methods.method import (
     FAMILIES,
     Arrays,
     Configuration,
-    Examples,
     Grid,
     Method,
     RecipeName,
@@ -44,7 +43,6 @@ from anysize.methods.neural import (
     fitting_recipe,
     make_stacks,
     plain_recipe,
-    restored_fields,
     settings_of,
     targets_of,
 )
@@ -54,7 +52,6 @@ from anysize.training.settings import Densities, Recipe, Settings
 
 if TYPE_CHECKING:
     from anysize.counting.counts import Counts
-    from anysize.training.fit_gamma import GammaStack
     from anysize.training.vocabulary import GammaKind
 
 # ---- the learner ---------------------------------------------------------------------------------------
@@ -73,7 +70,7 @@ class GammaLearner:
     def fit(
         self, data: TrainingData, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
         max_stack: int | None = None,
-    ) -> Iterator[FittedGamma]:  # fmt: skip
+    ) -> Iterator[FittedStack]:  # fmt: skip
         """Train the runs; each stack is yielded as soon as it is trained."""
         from anysize.training.fit_gamma import fit_gamma
 
@@ -100,15 +97,14 @@ class GammaLearner:
                 metric=data.epoch_metric, device=data.device, sample=_sampler(data, stack.k, recipe),
                 progress=part_of(progress, number, len(stacks)),
             )  # fmt: skip
-            yield from FittedGamma(fitted, stack.runs, stack.k).by_target(data, scales)
+            yield from FittedStack(fitted, stack.runs, stack.k).by_target(data, scales)
 
     @torch_defaults()
-    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedGamma:
-        """Trained models from what `FittedGamma.state` returned."""
+    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedStack:
+        """Trained models from what `FittedStack.state` returned."""
         from anysize.training.fit_gamma import GammaStack
 
-        k = about["k"] if isinstance(about["k"], int) else tuple(about["k"])
-        return FittedGamma(GammaStack.from_state(about, arrays), k=k, **restored_fields(about))
+        return FittedStack.restored(GammaStack.from_state(about, arrays), about)
 
 
 def carrying_densities(
@@ -159,27 +155,12 @@ def _sampler(data: TrainingData, k: Sizes, recipe: Recipe) -> Callable[[int], Co
     from anysize.counting.api import count
 
     graphs = data.train.whole("training on sampled densities")
-    if graphs.edge_colors is not None or graphs.directions is not None:
+    if graphs.has_edge_types:
         raise ValueError(
             "training on sampled densities does not tell edges apart; drop their types with without_edge_colors() and "
             "without_directions(), or leave out samples"
         )
     return lambda epoch: count(graphs, k, engine="sample", samples=recipe.samples, seed=epoch)
-
-
-@dataclass(frozen=True, eq=False)
-class FittedGamma(FittedStack):
-    """M trained Gamma models."""
-
-    stack: GammaStack
-    k: Sizes
-
-    def _input(self, examples: Examples) -> Counts:
-        return examples.counts(self.k, edges=True)
-
-    def state(self) -> tuple[dict[str, Any], Arrays]:
-        about, arrays = super().state()
-        return about | {"k": self.k}, arrays
 
 
 # ---- recipes, grids, rows ------------------------------------------------------------------------------

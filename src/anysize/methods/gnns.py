@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from anysize._progress import Progress, part_of
 from anysize.methods.configuration import weight
-from anysize.methods.method import EDGE_TYPES, Arrays, Configuration, Examples, Grid, Method, Run, TrainingData
+from anysize.methods.method import EDGE_TYPES, Arrays, Configuration, Grid, Method, Run, TrainingData
 from anysize.methods.neural import (
     DEEP,
     GNN_TRAINING,
@@ -26,7 +26,6 @@ from anysize.methods.neural import (
     fitting_recipe,
     gnn_recipe,
     make_stacks,
-    restored_fields,
     settings_of,
     targets_of,
 )
@@ -34,8 +33,6 @@ from anysize.training.device import device_kind, torch_defaults
 from anysize.training.settings import Recipe, Settings
 
 if TYPE_CHECKING:
-    from anysize.graphs.graphset import GraphSet
-    from anysize.training.fit_gnn import GNNStack
     from anysize.training.objectives import Objective
 
 # Share of the total memory, used or not, so that stacks do not depend on other processes. CPUs are shared by workers.
@@ -74,7 +71,7 @@ class GNNLearner:
     def fit(
         self, data: TrainingData, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
         max_stack: int | None = None,
-    ) -> Iterator[FittedGNN]:  # fmt: skip
+    ) -> Iterator[FittedStack]:  # fmt: skip
         """Train the runs; each stack is yielded as soon as it is trained."""
         from anysize.training.fit_gnn import fit_gnn
         from anysize.training.objectives import OBJECTIVES
@@ -98,7 +95,7 @@ class GNNLearner:
                 device=data.device,
                 progress=part_of(progress, number, len(stacks)),
             )  # fmt: skip
-            yield from FittedGNN(fitted, stack.runs).by_target(data, scales)
+            yield from FittedStack(fitted, stack.runs).by_target(data, scales)
 
     def _max_members(self, data: TrainingData, settings: Settings, recipe: Recipe, max_stack: int | None) -> int:
         """How many models of one stack fit into memory, at most ``max_stack``."""
@@ -114,11 +111,11 @@ class GNNLearner:
         return int(max(min(_stack_memory(data.device) // model_bytes, max_stack or STACK_MEMBERS[device]), 1))
 
     @torch_defaults()
-    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedGNN:
-        """Trained models from what `FittedGNN.state` returned."""
+    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedStack:
+        """Trained models from what `FittedStack.state` returned."""
         from anysize.training.fit_gnn import GNNStack
 
-        return FittedGNN(GNNStack.from_state(about, arrays), **restored_fields(about))
+        return FittedStack.restored(GNNStack.from_state(about, arrays), about)
 
 
 def _stack_memory(device: str) -> float:
@@ -130,16 +127,6 @@ def _stack_memory(device: str) -> float:
     if not hasattr(os, "sysconf"):  # Windows: no limit
         return float("inf")
     return STACK_MEMORY_SHARE["cpu"] * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
-@dataclass(frozen=True, eq=False)
-class FittedGNN(FittedStack):
-    """M trained whole-graph GNNs."""
-
-    stack: GNNStack
-
-    def _input(self, examples: Examples) -> GraphSet:
-        return examples.whole("a GNN")
 
 
 # ---- grids, rows ---------------------------------------------------------------------------------------

@@ -17,7 +17,8 @@ import numpy as np
 
 from anysize._memory import dense
 from anysize._progress import Progress
-from anysize._typing import FloatArray, PathLike, is_integer
+from anysize._schema import is_integer
+from anysize._typing import FloatArray, PathLike
 from anysize.graphs.colors import ColorName
 from anysize.methods.configuration import positive, whole_number
 from anysize.methods.method import EDGE_TYPES, FAMILIES, Arrays, Examples, Grid, Method, Run, Sizes, TrainingData

@@ -99,7 +99,7 @@ class Examples:
             return self.table
         graphs = self.graphs if self.part_of is None else self.part_of[0].graphs  # a part may have no directions
         assert graphs is not None
-        typed = edges and (graphs.edge_colors is not None or graphs.directions is not None)
+        typed = edges and graphs.has_edge_types
         sizes, colored = (k,) if isinstance(k, int) else tuple(k), colors and graphs.colors is not None
         key = sizes, colored, typed
         if key not in self._tables:
@@ -111,7 +111,7 @@ class Examples:
                 return self._tables[key]
             table = None if typed else self._coarsened(sizes, colored)
             if table is None:
-                table = count(self.graphs, sizes, colored, cache=cache, progress=progress, edges=typed)
+                table = count(self.graphs, sizes, colors, cache=cache, progress=progress, edges=typed)
             self._tables[key] = table
         return self._tables[key]
 
@@ -152,8 +152,10 @@ class Examples:
             self._refined[:] = [refined]
         return self._refined[0]
 
-    def binned(self, bins: VertexBins) -> Examples:
-        """The graphs with their vertex features as colors; those by the last bins are kept."""
+    def binned(self, bins: VertexBins | None) -> Examples:
+        """The graphs with their vertex features as colors, or as they are without bins; those by the last bins stay."""
+        if bins is None:
+            return self
         if bins not in self._binned:
             self._binned.clear()
             graphs = bins.transform(self.whole("a method on bins of vertex features"))
@@ -498,8 +500,7 @@ class Method:
     @property
     def uses(self) -> frozenset[str]:
         """The attributes of graphs that it uses."""
-        vertices = {VERTEX_COLORS: self.colors, FEATURES: self.features is not None}
-        return self.edges | {title for title, is_used in vertices.items() if is_used}
+        return self.edges | ({VERTEX_COLORS} if self.colors else set()) | ({FEATURES} if self.features else set())
 
     def counts(
         self, examples: Examples, k: Sizes, cache: PathLike | None = None, progress: Progress | None = None

@@ -5,14 +5,14 @@ torch is imported by what trains or restores models: the catalog of methods does
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from anysize._schema import integer, list_of, optional, real
 from anysize._typing import FloatArray
@@ -22,6 +22,8 @@ from anysize.training.device import torch_defaults
 from anysize.training.settings import Recipe, Settings
 
 if TYPE_CHECKING:
+    from anysize.counting.counts import Counts
+    from anysize.graphs.graphset import GraphSet
     from anysize.training.epoch_selection import KeptEpochs
     from anysize.training.loop import Trained
 
@@ -177,30 +179,27 @@ def targets_of(examples: Examples, scales: Sequence[TargetScale]) -> NDArray[Any
 
 
 @dataclass(frozen=True, eq=False)
-class FittedStack(ABC):
+class FittedStack:
     """M trained models of one stack.
 
-    Attributes:
-        scale: of the numbers they predict; None for classes.
-        columns: the first of their outputs and the end, if the stack has others for other targets.
+    ``k``: the sizes of the patterns that they read; None: they read whole graphs. ``scale``: of the numbers they
+    predict; None for classes. ``columns``: the first of their outputs and the end, where the stack has others for other
+    targets.
     """
 
     stack: Any
     runs: tuple[Run, ...]
-    scale: TargetScale | None = field(default=None, kw_only=True)
-    columns: tuple[int, int] | None = field(default=None, kw_only=True)
+    k: Sizes | None = None
+    scale: TargetScale | None = None
+    columns: tuple[int, int] | None = None
 
-    def by_target(self, data: TrainingData, scales: Sequence[TargetScale]) -> Iterator[Self]:
+    def by_target(self, data: TrainingData, scales: Sequence[TargetScale]) -> Iterator[FittedStack]:
         """The models of each target that the stack was trained on."""
         if not data.blocks:
             yield replace(self, scale=scales[0] if scales else None)
         for number, end in enumerate(accumulate(data.blocks)):
             columns = end - data.blocks[number], end
             yield replace(self, scale=scales[number] if scales else None, columns=columns)
-
-    @abstractmethod
-    def _input(self, examples: Examples) -> Any:
-        """What the stack takes."""
 
     @property
     def trained(self) -> Trained | None:
@@ -210,37 +209,34 @@ class FittedStack(ABC):
     @torch_defaults()
     def outputs(self, examples: Examples, kept: KeptEpochs | None = None) -> FloatArray:
         """(models, graphs, classes or 1); with ``kept``, followed by those of the states it holds."""
-        logits = self.stack.logits(self._input(examples), kept)
+        logits = self.stack.logits(self._input(examples), kept).astype(np.float64)
         if self.columns is not None:
             logits = logits[..., slice(*self.columns)]
         if self.scale is None:
-            return softmax(logits)
-        return np.asarray(self.scale.mean + self.scale.deviation * logits.astype(np.float64))
+            return np.asarray(softmax(logits, -1))
+        return np.asarray(self.scale.mean + self.scale.deviation * logits)
 
     @torch_defaults()
     def represent(self, examples: Examples) -> FloatArray:
         return np.asarray(self.stack.represent(self._input(examples)), np.float64)
 
+    def _input(self, examples: Examples) -> GraphSet | Counts:
+        return examples.whole("a GNN") if self.k is None else examples.counts(self.k, edges=True)
+
     def state(self) -> tuple[dict[str, Any], Arrays]:
         about, arrays = self.stack.state()
         scale = {} if self.scale is None else {"target_scale": list(self.scale)}
+        sizes = {} if self.k is None else {"k": self.k}
         columns = {} if self.columns is None else {"columns": list(self.columns)}
-        return about | scale | columns | {"runs": [asdict(run) for run in self.runs]}, arrays
+        return about | scale | columns | {"runs": [asdict(run) for run in self.runs]} | sizes, arrays
 
-
-def restored_fields(about: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a `FittedStack` beside its stack, from what `FittedStack.state` returned."""
-    scale = optional(list_of(real(), 2))(about.get("target_scale"), "target_scale")
-    columns = optional(list_of(integer(0), 2))(about.get("columns"), "columns")
-    return {
-        "columns": None if columns is None else tuple(columns),
-        "runs": tuple(Run(**run) for run in about["runs"]),
-        "scale": None if scale is None else TargetScale(*map(float, scale)),
-    }
-
-
-def softmax(logits: NDArray[np.float32]) -> FloatArray:
-    """Over the last axis, in double precision."""
-    shifted = logits.astype(np.float64) - logits.max(axis=-1, keepdims=True)
-    powers = np.exp(shifted)
-    return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
+    @staticmethod
+    def restored(stack: Any, about: Mapping[str, Any]) -> FittedStack:
+        """The models from a restored stack and what `state` returned."""
+        scale = optional(list_of(real(), 2))(about.get("target_scale"), "target_scale")
+        columns = optional(list_of(integer(0), 2))(about.get("columns"), "columns")
+        k = about.get("k")
+        return FittedStack(
+            stack, tuple(Run(**run) for run in about["runs"]), tuple(k) if isinstance(k, list) else k,
+            None if scale is None else TargetScale(*map(float, scale)), None if columns is None else tuple(columns),
+        )  # fmt: skip

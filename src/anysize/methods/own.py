@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anysize._progress import Progress, part_of
-from anysize._typing import TargetKind
 from anysize.methods.baselines import FittedPipeline, fit_pipeline, logistic, on_features, restore_arrays, ridge
 from anysize.methods.configuration import weight
 from anysize.methods.method import (
     EDGE_TYPES,
     Arrays,
     Configuration,
-    Examples,
     Grid,
     Method,
     RecipeName,
@@ -30,7 +28,6 @@ from anysize.methods.neural import (
     TargetScale,
     fitting_recipe,
     gnn_recipe,
-    restored_fields,
     targets_of,
 )
 from anysize.training.device import torch_defaults
@@ -39,8 +36,6 @@ from anysize.training.settings import Recipe, Settings
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
-    from anysize.graphs.graphset import GraphSet
-    from anysize.training.fit_module import ModuleStack
     from anysize.training.objectives import Objective
 
 
@@ -85,11 +80,11 @@ class ModuleLearner:
 
     ``build(inputs, classes, **hyper_parameters)`` returns an untrained module that maps
     `anysize.training.fit_module.GraphTensors` (``x``, ``edge_index``, ``batch``, ``num_graphs``) to logits (graphs,
-    classes), or numbers (graphs, 1), of several targets side by side: ``classes`` is the number of outputs; ``x`` has
-    the vertex features, standardized, and after them the one-hot colors. The hyper-parameters ``lr`` and
-    ``batch_size``, and the weight of the ``objective``, are for training; all others are passed to ``build``. With
-    ``edge_types`` graphs have an ``edge_attr`` of one-hot types of edges, and ``build`` gets their number,
-    ``edge_types=``: 0 where edges are all alike and ``edge_attr`` is None.
+    classes), or numbers (graphs, 1), of several targets side by side: ``classes`` is the number of outputs. Numbers are
+    in units of their standard deviation. ``x`` has the vertex features, standardized, and after them the one-hot
+    colors. The hyper-parameters ``lr`` and ``batch_size``, and the weight of the ``objective``, are for training; all
+    others are passed to ``build``. With ``edge_types`` graphs have an ``edge_attr`` of one-hot types of edges, and
+    ``build`` gets their number, ``edge_types=``: 0 where edges are all alike and ``edge_attr`` is None.
     """
 
     build: Callable[..., Any]
@@ -104,33 +99,36 @@ class ModuleLearner:
     def fit(
         self, data: TrainingData, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
         max_stack: int | None = None,
-    ) -> Iterator[FittedModule]:  # fmt: skip
+    ) -> Iterator[FittedStack]:  # fmt: skip
         """Train the runs one by one."""
         from anysize.training.fit_module import fit_module
         from anysize.training.objectives import IRM
 
-        validation, scales = data.validation, TargetScale.of_each(data)
+        scales = TargetScale.of_each(data)
+        train, validation = (
+            None if examples is None else (examples.whole("a GNN"), targets_of(examples, scales))
+            for examples in (data.train, data.validation)
+        )
+        assert train is not None
         for number, run in enumerate(runs):
             stack = fit_module(
-                self.build, self._passed_on(run), data.train.whole("a GNN"), targets_of(data.train, scales),
-                self._settings(run), fitting_recipe(recipe, data),
+                self.build, self._passed_on(run), *train, self._settings(run), fitting_recipe(recipe, data),
                 classes=data.outputs, blocks=data.blocks, environments=data.train.environments,
-                objective=self.objective or IRM,
-                validation=None if validation is None else (validation.whole("a GNN"), targets_of(validation, scales)),
+                objective=self.objective or IRM, validation=validation,
                 weights=data.loss_weights(), validation_weights=data.validation_weights, metric=data.epoch_metric,
                 device=data.device,
                 progress=part_of(progress, number, len(runs)), edge_types=self.edge_types,
             )  # fmt: skip
-            yield from FittedModule(stack, (run,)).by_target(data, scales)
+            yield from FittedStack(stack, (run,)).by_target(data, scales)
 
     @torch_defaults()
-    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedModule:
-        """The trained module from what `FittedModule.state` returned."""
+    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedStack:
+        """The trained module from what `FittedStack.state` returned."""
         from anysize.training.fit_module import ModuleStack
 
         parameters = self._passed_on(Run(**about["runs"][0]))
         stack = ModuleStack.from_state(about, arrays, self.build, parameters, self.edge_types)
-        return FittedModule(stack, **restored_fields(about))
+        return FittedStack.restored(stack, about)
 
     def _settings(self, run: Run) -> Settings:
         used = {name: run.configuration[name] for name in ("lr", "batch_size") if name in run.configuration}
@@ -141,17 +139,6 @@ class ModuleLearner:
         return {name: value for name, value in run.configuration.items() if name not in used}
 
 
-@dataclass(frozen=True, eq=False)
-class FittedModule(FittedStack):
-    """One trained module."""
-
-    stack: ModuleStack
-
-    def _input(self, examples: Examples) -> GraphSet:
-        return examples.whole("a GNN")
-
-
-CLASSES_AND_NUMBERS: frozenset[TargetKind] = frozenset({"classes", "numbers"})
 MODULE_FAMILY_DEFAULTS: Mapping[str, Configuration] = {"tu": TU_DEFAULTS}
 LOOP_FIELDS = frozenset({"epochs", "epoch", "tie_break", "patience", "schedule"})  # of a recipe
 
@@ -166,8 +153,7 @@ def module_method(
     family_defaults: Mapping[str, Configuration] = MODULE_FAMILY_DEFAULTS,
     parameters: Mapping[str, Validator] | None = None,
     recipes: Callable[[RecipeName, str | None, bool], Recipe] = gnn_recipe,
-    predicts: frozenset[TargetKind] = CLASSES_AND_NUMBERS,
-    shares_targets: bool = True,
+    numbers: bool = True,
     **fields: Any,
 ) -> Method:
     """A method that trains a torch module of your own, with the recipes of the GNNs.
@@ -181,9 +167,8 @@ def module_method(
         family_defaults: family of tasks -> what is added to the defaults.
         parameters: validators of what builds the module.
         recipes: how it is trained; by default as the other GNNs.
-        predicts: classes, numbers, or both.
-        shares_targets: whether one module learns several targets; False for one with an objective of its own that reads
-            the classes of a step, and so takes one target.
+        numbers: whether it predicts numbers as well as classes, and learns several targets at once; False for one with
+            an objective of its own that reads the classes of a step.
         fields: further fields of `Method`.
     """
     checks = {name: TRAINED[name] for name in ("epochs", "lr", "batch_size")}
@@ -193,8 +178,8 @@ def module_method(
         title=title,
         learner=learner,
         kind="gnn",
-        predicts=predicts,
-        shares_targets=shares_targets,
+        predicts=frozenset({"classes", "numbers"} if numbers else {"classes"}),
+        shares_targets=numbers,
         grid=grid or {},
         defaults={"lr": 0.01, **(defaults or {})},
         family_defaults=family_defaults,

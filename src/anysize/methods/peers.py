@@ -52,25 +52,24 @@ CROP_CHECKS: Mapping[str, Validator] = {"probability": share, "smallest": share}
 
 
 def _peer(
-    name: str, title: str, module: str, checks: Mapping[str, Validator], shares_targets: bool = True, **defaults: Any
+    name: str, title: str, module: str, checks: Mapping[str, Validator], *, numbers: bool = True, **defaults: Any
 ) -> Method:  # fmt: skip
     return module_method(
         name=name,
         title=title,
-        learner=ModuleLearner(PeerModule(module)),
+        learner=ModuleLearner(PeerModule(module), edge_types=True),
         defaults={**NETWORK, **defaults},
         family_defaults={},
         parameters={"hidden": TRAINED["hidden"], "layers": whole_number, **checks},
         recipes=peer_recipe,
-        predicts=frozenset({"classes"}),
-        shares_targets=shares_targets,
+        numbers=numbers,
     )
 
 
 PEERS = (
     _peer("gin-plain", "GIN, plain recipe", "GIN", {}),
     _peer("gin-ssr", "GIN + SizeShiftReg", "SizeShiftReg", {"ssr": weight}, ssr=0.1),
-    _peer("gin-ciga", "GIN + CIGA", "CIGA", CIGA_CHECKS, False, ratio=0.6, alpha=1.0, beta=0.0),
+    _peer("gin-ciga", "GIN + CIGA", "CIGA", CIGA_CHECKS, numbers=False, ratio=0.6, alpha=1.0, beta=0.0),
     _peer("gin-gsat", "GIN + GSAT", "GSAT", GSAT_CHECKS, beta=1.0, final_r=0.7, interval=10, dropout=0.5),
     _peer("gin-dann", "GIN + DANN on sizes", "DANN", {"strength": weight}, strength=1.0),
     _peer("gin-crop", "GIN on random crops", "Crop", CROP_CHECKS, probability=0.5, smallest=0.5),

@@ -40,8 +40,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -75,11 +75,16 @@ if TYPE_CHECKING:
     from anysize.methods.sizemix_regression import SizeMixRegression
 
 Source = Literal["types", "patterns", "bins", "features"]
-SOURCES: tuple[Source, ...] = get_args(Source)
 DEPTHS = (0, 1, 3)
 MAPS = ("presence", "share", "fitted", "direction")
 PATTERN_SIZES = (3, 4, 5)
 PATTERN_MAPS = ("occurrence", "presence", "fitted", "composition")
+HEADS: tuple[tuple[Source, int | None, tuple[str, ...]], ...] = (  # what is counted, to which depth, and its maps
+    *(("types", depth, MAPS) for depth in DEPTHS),
+    ("patterns", None, PATTERN_MAPS),
+    *(("bins", depth, MAPS) for depth in DEPTHS),
+    ("features", None, PATTERN_MAPS),
+)
 INVERSE_REGULARIZATION = 10.0
 LBFGS: Any = {"maxiter": 300, "maxls": 50, "gtol": 1e-4, "ftol": 64 * np.finfo(np.float64).eps}
 ROUNDING = 1e-7  # of the lengths of centered rows, relative to that of the center
@@ -330,7 +335,7 @@ class SizeMix:
         tables = Tables(counts, log_numbers(train), graph_weights)
         with threadpool_limits(1):  # products this small are slower with more threads
             heads = tuple(fit_heads(tables, offsets, codes, len(classes)))
-            likelihood, judged = inner_likelihood(tables, offsets, codes, len(classes))
+            likelihood, judged = inner_likelihood(tables, offsets, codes, len(classes), len(heads))
         head_weights = stacked_weights(likelihood, codes[judged], graph_weights[judged])
         evidence = np.full(len(heads), np.nan)
         if len(judged):
@@ -483,7 +488,7 @@ class SizeMix:
 
 
 def inner_likelihood(
-    tables: Tables, offsets: Mapping[Source, IntArray], y: IntArray, classes: int
+    tables: Tables, offsets: Mapping[Source, IntArray], y: IntArray, classes: int, heads: int
 ) -> tuple[FloatArray, IntArray]:
     """Log-likelihoods (heads, graphs) of the larger graphs, about 40 %, by heads of the smaller ones; their positions.
 
@@ -494,36 +499,27 @@ def inner_likelihood(
     if not len(large):
         small, large = random_60_and_40(y, 0)
     if not len(large):
-        return np.zeros((len(head_counts(tables)), 0)), large
-    fitted = tables.rows(small)
-    judged = tables.rows(large)
+        return np.zeros((heads, 0)), large
+    fitted, judged = tables.rows(small), tables.rows(large)
     judged = judged._replace(log_sizes=judged.log_sizes - fitted.mean_log_size)
-    heads = fit_heads(fitted, offsets, y[small], classes)
-    chances = (one_against_rest(logits) for logits in all_logits(tuple(heads), judged))
-    return np.stack([log_likelihood(each, y[large]) for each in chances]), large
-
-
-def head_counts(tables: Tables) -> list[tuple[Source, int | None, str]]:
-    """Source, depth and map of every head: types depth by depth, patterns, and the same of vertex features."""
-    heads: list[tuple[Source, int | None, str]] = []
-    for source in (each for each in SOURCES if each in tables.counts):
-        depths, maps = (DEPTHS, MAPS) if source in ("types", "bins") else ((None,), PATTERN_MAPS)
-        heads += [(source, depth, scaling) for depth in depths for scaling in maps]
-    return heads
+    logits_by_head = all_logits(tuple(fit_heads(fitted, offsets, y[small], classes)), judged)
+    return np.stack([log_likelihood(one_against_rest(logits), y[large]) for logits in logits_by_head]), large
 
 
 def fit_heads(tables: Tables, offsets: Mapping[Source, IntArray], y: IntArray, classes: int) -> Iterator[Head]:
-    """The heads in the order of `head_counts`; ``offsets``: of the columns of every depth, for types."""
+    """The heads of what is counted, in the order of `HEADS`; ``offsets``: of the columns of every depth, for types."""
     relative = tables.log_sizes - tables.mean_log_size
     targets = [(y == each).astype(np.int64) for each in (range(classes) if classes > 2 else (1,))]
-    for (source, depth), named in groupby(head_counts(tables), key=lambda head: head[:2]):
-        counts = tables.counts[source]
+    for source, depth, maps in HEADS:
+        counts = tables.counts.get(source)
+        if counts is None:
+            continue
         limit = counts.shape[1] if depth is None else int(offsets[source][depth + 1])
         columns = common_columns(counts, limit, tables.weights)
         entries = Entries.of(counts, columns, groups_of(source, columns))
         chosen = entries.table(entries.values)
         alphas = np.stack([fit_exponents(chosen, relative, target, tables.weights) for target in targets])
-        for _, _, scaling in named:
+        for scaling in maps:
             exponents = alphas if scaling == "fitted" else np.full_like(alphas, float(scaling == "share"))
             rows = []
             for target, alpha in zip(targets, exponents, strict=True):
@@ -609,8 +605,7 @@ class SizeMixLearner:
             model = SizeMix.learn(data.train, data.train.labels())
         else:
             bins = learn_bins(data.train.whole("sizemix"))
-            train = data.train if bins is None else data.train.binned(bins)
-            model = SizeMixRegression.learn(train, data.train.numbers())
+            model = SizeMixRegression.learn(data.train.binned(bins), data.train.numbers())
         for run in runs:
             yield FittedSizeMix(model, (run,), data.classes, bins)
 
@@ -642,12 +637,9 @@ class FittedSizeMix:
     bins: VertexBins | None = None
     trained: None = None
 
-    def _binned(self, examples: Examples) -> Examples:
-        return examples if self.bins is None else examples.binned(self.bins)
-
     def outputs(self, examples: Examples) -> FloatArray:
         if not isinstance(self.model, SizeMix):
-            return self.model.predict(self._binned(examples))[None, :, None]
+            return self.model.predict(examples.binned(self.bins))[None, :, None]
         full = np.zeros((1, len(examples), self.classes))
         full[0][:, np.asarray(self.model.classes, np.int64)] = self.model.predict_proba(examples)
         return full
@@ -655,7 +647,7 @@ class FittedSizeMix:
     def represent(self, examples: Examples) -> FloatArray:
         """The probabilities, or numbers, of the heads, side by side."""
         if not isinstance(self.model, SizeMix):
-            return self.model.head_predictions(self._binned(examples)).reshape(-1, len(examples)).T[None]
+            return self.model.head_predictions(examples.binned(self.bins)).reshape(-1, len(examples)).T[None]
         return np.concatenate(list(self.model.head_probabilities(examples)), axis=1)[None]
 
     def explain(self, examples: Examples, reference: Examples | None = None) -> VertexExplanation:
@@ -664,7 +656,7 @@ class FittedSizeMix:
         return self.model.explain(shown, others)
 
     def _explained(self, examples: Examples) -> GraphSet:
-        return (examples if isinstance(self.model, SizeMix) else self._binned(examples)).whole("sizemix")
+        return (examples if isinstance(self.model, SizeMix) else examples.binned(self.bins)).whole("sizemix")
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         about, arrays = self.model.state()

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anysize._html import Section, card, html_table, page, paragraph, text, tiles
+from anysize._errors import naming_extra
+from anysize._html import Section, bar, card, html_table, page, paragraph, text, tiles
 from anysize.networks.null_models import NULL_MODELS
 from anysize.networks.significance import LEVEL
 
@@ -17,15 +18,11 @@ MOST_ROWS = 200  # patterns in the table of the page
 HEAD = ("", "pattern", "copies", "null mean", "null sd", "z", "p", "q", "profile", "")
 
 
+@naming_extra("the page")
 def to_page(motifs: Motifs) -> str:
     """One self-contained page: the profile as a figure, and a table with the patterns drawn."""
-    try:
-        from anysize.plots import color_places, pattern_svg, to_svg
-        from anysize.plots.motifs import motif_profile
-    except ModuleNotFoundError as error:
-        if error.name is None or not error.name.startswith("matplotlib"):
-            raise
-        raise ImportError("the page needs matplotlib: pip install 'anysize[plot]'") from error
+    from anysize.plots import color_places, pattern_svg, to_svg
+    from anysize.plots.motifs import motif_profile
 
     places = color_places([color for pattern in motifs.patterns for color in pattern.colors or ()])
     shown = motifs.order(MOST_ROWS)
@@ -33,21 +30,15 @@ def to_page(motifs: Motifs) -> str:
     for number in shown:
         name, *cells = (text(cell) for cell in motifs.row(number))
         q = f"<b>{cells[5]}</b>" if motifs.q[number] <= LEVEL else cells[5]
-        bar = _bar(float(np.nan_to_num(motifs.profile[number])))
-        rows.append([pattern_svg(motifs.patterns[number], places), name, *cells[:5], q, cells[6], bar])
+        profile = bar(float(np.nan_to_num(motifs.profile[number])))
+        rows.append([pattern_svg(motifs.patterns[number], places), name, *cells[:5], q, cells[6], profile])
     samples = len(motifs.null_copies)
     below = int((motifs.q <= LEVEL).sum())
     model = NULL_MODELS[motifs.null]
     keeps = model.keeps_directed if any(pattern.arcs for pattern in motifs.patterns) else model.keeps
-    lead = paragraph(
-        f"The random graphs share with it {keeps}; apart from that, all are equally likely.",
-        "lead",
-    ) + tiles(
-        [
-            (str(below), "patterns with q <= .05"),
-            (str(len(motifs)), "patterns"),
-            (f"{samples:,}", "random graphs"),
-        ]
+    lead = paragraph(f"The random graphs share with it {keeps}; apart from that, all are equally likely.", "lead")
+    lead += tiles(
+        [(str(below), "patterns with q <= .05"), (str(len(motifs)), "patterns"), (f"{samples:,}", "random graphs")]
     )
     left_out = len(motifs) - len(shown)
     more = paragraph(f"{left_out} more patterns have a smaller abs(z).", "small") if left_out else ""
@@ -63,11 +54,3 @@ def to_page(motifs: Motifs) -> str:
         Section("patterns", "Patterns", html_table(HEAD, rows, 2) + more + paragraph(explained, "small")),
     ]
     return page(f"Motifs: {motifs.graph}", lead, sections, paragraph(motifs.title))
-
-
-def _bar(value: float) -> str:
-    """A bar from the middle, to the right for positive values."""
-    half = 50 * min(abs(value), 1.0)
-    start = 50.0 if value > 0 else 50 - half
-    down = ' class="down"' if value < 0 else ""
-    return f'<span class="bar"><i{down} style="left: {start:.1f}%; width: {half:.1f}%"></i></span>'

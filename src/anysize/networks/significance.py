@@ -12,7 +12,9 @@ import numpy as np
 from anysize._files import FIGURE_ENDINGS, PAGE_ENDINGS, atomic_write, check_ending
 from anysize._memory import check_table
 from anysize._progress import Progress
-from anysize._typing import FloatArray, IntArray, PathLike, check_integer
+from anysize._schema import check_integer
+from anysize._text import aligned
+from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.counting.api import count
 from anysize.counting.columns import MAX_TYPED_SIZE, unite
 from anysize.counting.counts import Counts
@@ -116,11 +118,6 @@ class Motifs:
     def text(self, top: int | None = 30) -> str:
         """The table as text, of all patterns or of those with the largest abs(z)."""
         rows = [TEXT_COLUMNS, *(self.row(number) for number in self.order(top))]
-        widths = [max(len(row[column]) for row in rows) for column in range(len(TEXT_COLUMNS))]
-        lines = [
-            "  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))])
-            for row in rows
-        ]
         left_out = len(self) - (len(rows) - 1)
         more = [f"{left_out} more patterns with a smaller abs(z)."] if left_out else []
         samples, enough = len(self.null_copies), round(2 / LEVEL * len(self)) - 1
@@ -129,7 +126,7 @@ class Motifs:
                 f"With {samples} samples q <= {LEVEL} takes several extreme patterns; for a single one of {len(self)} "
                 f"take {enough} or more."
             )
-        return "\n".join([self.title, *lines, *more])
+        return "\n".join([self.title, *aligned(rows), *more])
 
     @property
     def title(self) -> str:

@@ -17,6 +17,8 @@ from torch import Tensor, nn
 from torch.nn.functional import batch_norm, cross_entropy
 
 from anysize.nn.coarsening import spectral_clusters
+from anysize.nn.gnn import EdgeEmbedding
+from anysize.nn.layers import are_alike
 from anysize.nn.rows.graph_batch import READOUTS, Readout
 
 if TYPE_CHECKING:
@@ -31,25 +33,31 @@ TIE = 1e-5  # scores of edges that differ by less are equal but for rounding
 class Norm(nn.BatchNorm1d):
     """Batch norm that takes fewer than two rows as in prediction, and keeps its averages while ``counts`` is false.
 
-    The first ten steps have equal weight in the running averages: small sets train for few steps, and their variances
-    may be far below the 1 that these start from.
+    Rows that are all alike become the bias (`are_alike`). The first ten steps have equal weight in the running
+    averages: small sets train for few steps, and their variances may be far below the 1 that these start from.
     """
 
     counts = True
     num_batches_tracked: Tensor
 
     def forward(self, x: Tensor) -> Tensor:
-        alone = len(x) < 2
-        uses_averages = alone or not self.training
-        known = uses_averages or self.counts
-        momentum = self.momentum or 0.0
-        if known and not uses_averages:
+        mean, variance = self.running_mean, self.running_var
+        assert mean is not None
+        assert variance is not None
+        if not self.training or len(x) < 2:
+            scale = self.weight.masked_fill(are_alike(mean, variance), 0.0)
+            return batch_norm(x, mean, variance, scale, self.bias, eps=self.eps)
+        momentum = 0.0
+        if self.counts:
             self.num_batches_tracked += 1
-            momentum = max(momentum, 1 / int(self.num_batches_tracked))
-        return batch_norm(
-            x, self.running_mean if known else None, self.running_var if known else None, self.weight, self.bias,
-            not uses_averages, momentum, self.eps,
-        )  # fmt: skip
+            momentum = max(self.momentum or 0.0, 1 / int(self.num_batches_tracked))
+        batch_variance, batch_mean = torch.var_mean(x.detach(), 0)
+        if bool(are_alike(batch_mean, batch_variance)):
+            mean.lerp_(batch_mean, momentum)
+            variance.lerp_(batch_variance, momentum)
+            return self.bias.expand_as(x)
+        kept = (mean, variance) if self.counts else (None, None)
+        return batch_norm(x, kept[0], kept[1], self.weight, self.bias, True, momentum, self.eps)
 
 
 @contextmanager
@@ -66,36 +74,51 @@ def averages_kept(module: nn.Module) -> Iterator[None]:
 
 
 class GINLayer(nn.Module):
-    """ReLU(BN(MLP((1 + eps) h_v + sum of w_uv h_u))), eps trained, MLP = linear, batch norm, ReLU, linear."""
+    """ReLU(BN(MLP((1 + eps) h_v + sum of w_uv h_u))), eps trained, MLP = linear, batch norm, ReLU, linear.
 
-    def __init__(self, inputs: int, hidden: int) -> None:
+    Where edges have ``types``, the sum is over w_uv times the messages of `EdgeEmbedding`, after the first linear map.
+    """
+
+    def __init__(self, inputs: int, hidden: int, types: int = 0) -> None:
         super().__init__()
         self.eps = nn.Parameter(torch.zeros(()))
         self.mlp = nn.Sequential(nn.Linear(inputs, hidden), Norm(hidden), nn.ReLU(), nn.Linear(hidden, hidden))
         self.norm = Norm(hidden)
+        self.messages = EdgeEmbedding(1, types, hidden) if types else None
         for linear in (self.mlp[0], self.mlp[3]):
             linear.bias.requires_grad_(False)  # batch norm removes it: its gradient is rounding, which Adam scales up
+        if self.messages is not None:
+            bound = self.messages.bounds()["rows"]
+            nn.init.uniform_(self.messages.rows, -bound, bound)
 
-    def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> Tensor:
-        messages = x.index_select(0, edge_index[0])
+    def forward(self, x: Tensor, graphs: GraphTensors, edge_weight: Tensor | None) -> Tensor:
+        source, target = graphs.edge_index
+        if self.messages is None:
+            messages = x.index_select(0, source)
+        else:
+            assert graphs.edge_attr is not None
+            x = x @ self.mlp[0].weight.T
+            messages = self.messages.of_edges(x.index_select(0, source)[None], graphs.edge_attr)[0]
         if edge_weight is not None:
             messages = messages * edge_weight[:, None]
-        sums = torch.zeros_like(x).index_add(0, edge_index[1], messages)
-        embedding: Tensor = torch.relu(self.norm(self.mlp((1 + self.eps) * x + sums)))
+        sums = torch.zeros_like(x).index_add(0, target, messages)
+        summed = (1 + self.eps) * x + sums
+        mapped = self.mlp(summed) if self.messages is None else self.mlp[1:](summed + self.mlp[0].bias)
+        embedding: Tensor = torch.relu(self.norm(mapped))
         return embedding
 
 
 class Encoder(nn.Module):
-    """GIN layers: (vertices, hidden). ``edge_weight`` (edges,) multiplies messages."""
+    """GIN layers: (vertices, hidden). ``edge_weight`` (edges,) multiplies messages; ``types``: of edges, 0 if alike."""
 
-    def __init__(self, inputs: int, hidden: int, layers: int) -> None:
+    def __init__(self, inputs: int, hidden: int, layers: int, types: int = 0) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(GINLayer(inputs if i == 0 else hidden, hidden) for i in range(layers))
+        self.layers = nn.ModuleList(GINLayer(inputs if i == 0 else hidden, hidden, types) for i in range(layers))
 
     def forward(self, graphs: GraphTensors, edge_weight: Tensor | None = None) -> Tensor:
         x = graphs.x
         for layer in self.layers:
-            x = layer(x, graphs.edge_index, edge_weight)
+            x = layer(x, graphs, edge_weight)
         return x
 
 
@@ -122,13 +145,14 @@ class GIN(nn.Module):
     """GIN layers, a readout and a linear head."""
 
     def __init__(
-        self, inputs: int, classes: int, hidden: int = 32, layers: int = 3, readout: Readout = "sum"
+        self, inputs: int, classes: int, hidden: int = 32, layers: int = 3, readout: Readout = "sum",
+        edge_types: int = 0,
     ) -> None:  # fmt: skip
         super().__init__()
         if readout not in READOUTS:
             raise ValueError(f"readout must be one of {', '.join(READOUTS)}; got {readout!r}")
         self.readout = readout
-        self.encoder = Encoder(inputs, hidden, layers)
+        self.encoder = Encoder(inputs, hidden, layers, edge_types)
         self.head = nn.Linear(hidden, classes)
 
     def represent(self, graphs: GraphTensors) -> Tensor:
@@ -146,7 +170,7 @@ class GIN(nn.Module):
 class SizeShiftReg(GIN):
     """Embeddings of a graph and of its coarsened versions shall have the same distribution.
 
-    cross entropy + ssr * mean over ratios and graphs of `moment_discrepancy`. Coarse graphs are made once.
+    loss + ssr * mean over ratios and graphs of `moment_discrepancy`. Coarse graphs are made once.
     """
 
     ratios = (0.8, 0.9)  # of the vertices of coarse graphs
@@ -178,7 +202,8 @@ class SizeShiftReg(GIN):
 def coarsened(graphs: GraphTensors, ratio: float) -> GraphTensors:
     """Every cluster of `spectral_clusters` as a vertex with the mean features of its vertices.
 
-    Two clusters are adjacent if vertices of them are; a cluster with an edge inside has a loop.
+    Two clusters are adjacent if vertices of them are, with the mean ``edge_attr`` of the edges between them; a cluster
+    with an edge inside has a loop.
     """
     sizes = graphs.sizes.cpu().numpy()
     source, target = graphs.edge_index.cpu().numpy()
@@ -186,11 +211,18 @@ def coarsened(graphs: GraphTensors, ratio: float) -> GraphTensors:
     amount = int(cluster.max(initial=0)) + 1
     cluster_of = graphs.batch * amount + torch.from_numpy(cluster).to(graphs.batch.device)
     names, number = torch.unique(cluster_of, return_inverse=True)
-    members = torch.bincount(number, minlength=len(names))
-    x = graphs.x.new_zeros(len(names), graphs.x.shape[1]).index_add(0, number, graphs.x) / members[:, None]
-    pairs = torch.unique(number[graphs.edge_index[0]] * len(names) + number[graphs.edge_index[1]])  # in order of graphs
+    joined = number[graphs.edge_index[0]] * len(names) + number[graphs.edge_index[1]]
+    pairs, edge = torch.unique(joined, return_inverse=True)  # in order of graphs
     edge_index = torch.stack([pairs // max(len(names), 1), pairs % max(len(names), 1)])
-    return replace(graphs, x=x, edge_index=edge_index, batch=names // amount)
+    edge_attr = None if graphs.edge_attr is None else _means(graphs.edge_attr, edge, len(pairs))
+    x = _means(graphs.x, number, len(names))
+    return replace(graphs, x=x, edge_index=edge_index, batch=names // amount, edge_attr=edge_attr)
+
+
+def _means(values: Tensor, group: Tensor, groups: int) -> Tensor:
+    """The mean of every group: (rows, width) -> (groups, width)."""
+    sums = values.new_zeros(groups, values.shape[1]).index_add(0, group, values)
+    return sums / torch.bincount(group, minlength=groups)[:, None]
 
 
 def moment_discrepancy(graphs: GraphTensors, embedding: Tensor, others: GraphTensors, other: Tensor) -> Tensor:
@@ -230,16 +262,16 @@ class CIGA(nn.Module):
 
     def __init__(
         self, inputs: int, classes: int, *, ratio: float = 0.6, alpha: float = 1.0, beta: float = 0.0,
-        hidden: int = 32, layers: int = 3, readout: Readout = "sum",
+        hidden: int = 32, layers: int = 3, readout: Readout = "sum", edge_types: int = 0,
     ) -> None:  # fmt: skip
         super().__init__()
         if not 0 < ratio <= 1:
             raise ValueError(f"ratio must be above 0 and at most 1; got {ratio!r}")
         self.ratio, self.alpha, self.beta = ratio, alpha, beta
-        self.scorer = Encoder(inputs, hidden, layers)
+        self.scorer = Encoder(inputs, hidden, layers, edge_types)
         self.from_source, self.from_target = nn.Linear(hidden, 4 * hidden), nn.Linear(hidden, 4 * hidden, bias=False)
         self.score = nn.Linear(4 * hidden, 1)
-        self.gin = GIN(inputs, classes, hidden, layers, readout)
+        self.gin = GIN(inputs, classes, hidden, layers, readout, edge_types)
         self.other_head = nn.Linear(hidden, classes)
 
     def scores(self, graphs: GraphTensors) -> Tensor:
@@ -326,7 +358,7 @@ def hinge(other_logits: Tensor, logits: Tensor, y: Tensor) -> Tensor:
 class GSAT(GIN):
     """Random attention to vertices, which may tell no more than it has to.
 
-    cross entropy + beta * `attention_cost` of the attention p. The GIN scores its vertices; messages of a second pass
+    loss + beta * `attention_cost` of the attention p. The GIN scores its vertices; messages of a second pass
     are multiplied by p_u p_v, with p = sigmoid(score), in training plus noise of a logistic distribution.
     """
 
@@ -394,7 +426,7 @@ def attention_cost(attention: Tensor, r: float) -> Tensor:
 class DANN(GIN):
     """A second head shall not find out whether a training graph is small, medium or large.
 
-    cross entropy + cross entropy of the tercile of its size, from the representation through `ReversedGradient`; the
+    loss + cross entropy of the tercile of its size, from the representation through `ReversedGradient`; the
     factor rises from 0 to 1 as 2 / (1 + exp(-10 t)) - 1, with t the finished share of training.
     """
 

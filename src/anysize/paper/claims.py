@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TypeAlias
 
-from anysize.evaluation.tables import SCORE_DIGITS, Table, format_score
+from anysize.evaluation.tables import Table, format_score
 from anysize.methods.catalog import METHODS
+from anysize.metrics import SCORE_DIGITS
 
 Scores: TypeAlias = Mapping[tuple[str, str, str], float]
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, Literal, get_args
 
-from anysize._json import canonical_configuration, compact_json
+from anysize._schema import canonical_configuration, compact_json
 from anysize.evaluation.compare import not_applicable
 from anysize.evaluation.evaluate import task_configuration
 from anysize.evaluation.sweep import RunBatch, SweepPlan

@@ -17,8 +17,9 @@ from anysize.evaluation.render import (
     markdown_row,
     render_markdown,
 )
-from anysize.evaluation.tables import SCORE_DIGITS, Cell, Table, format_score
+from anysize.evaluation.tables import Cell, Table, format_score
 from anysize.methods.catalog import METHODS
+from anysize.metrics import SCORE_DIGITS
 from anysize.paper.claims import claims_rows
 from anysize.paper.layout import TABLES, TaskEntry, table_of
 from anysize.paper.published import published

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from anysize._json import JsonScalar, compact_json
+from anysize._schema import JsonScalar, compact_json
 from anysize.evaluation.records import Outcome, Record
 from anysize.evaluation.tables import ScoreSummary, Ties
 from anysize.methods.catalog import METHODS

@@ -14,7 +14,6 @@ from anysize.evaluation.intervals import Interval, interval
 from anysize.evaluation.records import Record, decode
 from anysize.evaluation.tables import (
     FALLBACK_MARK,
-    SCORE_DIGITS,
     Cell,
     Column,
     Row,
@@ -26,7 +25,7 @@ from anysize.evaluation.tables import (
 from anysize.methods.baselines import BASELINES
 from anysize.methods.catalog import METHODS
 from anysize.methods.method import Configuration
-from anysize.metrics import METRIC_NAMES, OF_CONFUSION, score
+from anysize.metrics import METRIC_NAMES, OF_CONFUSION, SCORE_DIGITS, score
 from anysize.paper.layout import FULL_METRIC_NAMES, TABLES, TableEntry, TaskEntry, applies, table_of
 from anysize.paper.published import published
 from anysize.paper.selection import RULES, Group, Selection, rule_named, select_all

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anysize._typing import is_integer
+from anysize._schema import is_integer
 from anysize.graphs.colors import ColorName, color_order
 from anysize.graphs.edge_types import EdgeType, edge_type_order
 from anysize.graphs.graphset import BOTH_WAYS, IN, OUT
@@ -266,7 +266,7 @@ def list_sizes(k: Any) -> list[int]:
     given: list[Any] = list(k) if isinstance(k, Iterable) and not isinstance(k, str) else [k]
     if not given:
         raise ValueError(f"k needs at least one pattern size from 1 to {MAX_SIZE}; got {k!r:.60}")
-    return sorted({check_size(size) for size in given})
+    return sorted(set(map(check_size, given)))
 
 
 @cache

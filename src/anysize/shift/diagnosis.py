@@ -17,10 +17,9 @@ from anysize._errors import GraphError
 from anysize.causal.graphon_check import GraphonCheck, check_graphon
 from anysize.counting.api import count
 from anysize.counting.counts import Counts
-from anysize.estimators.ensemble import warn_of_complete_graphs
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import labels_of
-from anysize.io.convert import as_graphset
+from anysize.io.convert import as_graphset, warn_of_complete_graphs
 from anysize.methods.method import Examples, TrainingData, class_weights
 from anysize.patterns.pattern import check_size
 from anysize.shift.advice import Advice, advise

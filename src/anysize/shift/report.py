@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from anysize._errors import naming_extra
 from anysize._html import Section, card, html_table, page, paragraph, text
-from anysize._text import plural
+from anysize._text import aligned, plural
 from anysize.shift.advice import Advice
 from anysize.shift.colors import ColorShift
 from anysize.shift.findings import Findings, Subject
@@ -87,20 +88,16 @@ def advice_lines(findings: Findings, advice: Advice, forecast: Forecasts | None 
 def to_text(findings: Findings, advice: Advice, forecast: Forecasts | None = None) -> str:
     """The report as plain text."""
     tables = (QUESTION_COLUMNS, question_rows(findings)), (PATTERN_COLUMNS, pattern_rows(findings))
-    parts = [[headline(findings)], *(_align([columns, *rows]) for columns, rows in tables if rows)]
+    parts = [[headline(findings)], *(aligned([columns, *rows], len(columns)) for columns, rows in tables if rows)]
     return "\n\n".join("\n".join(part) for part in (*parts, advice_lines(findings, advice, forecast)))
 
 
+@naming_extra("the page")
 def to_page(
     findings: Findings, advice: Advice, sizes: Sequence[Sequence[int]], forecast: Forecasts | None = None
 ) -> str:
     """The report as one self-contained page."""
-    try:
-        from anysize.plots import size_distribution, to_svg
-    except ModuleNotFoundError as error:
-        if error.name is None or not error.name.startswith("matplotlib"):
-            raise
-        raise ImportError("the page needs matplotlib: pip install 'anysize[plot]'") from error
+    from anysize.plots import size_distribution, to_svg
 
     def table(columns: Sequence[str], rows: Rows) -> str:
         left = len(columns) if columns == QUESTION_COLUMNS else 2
@@ -148,8 +145,3 @@ def _format_p(value: float | None) -> str:
 
 def _yes(is_found: bool) -> str:
     return "yes" if is_found else "no"
-
-
-def _align(rows: Rows) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]

@@ -7,6 +7,7 @@ CUDA graph, which refers to memory addresses.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -76,37 +77,35 @@ STACK_SCORES = {"accuracy": stack_accuracy, "balanced_accuracy": stack_balanced_
 _RULE_OF_TIE_BREAK = {"first": FIRST_BEST, "loss": BEST_LOWEST_LOSS, "penalty": BEST_LOWEST_PENALTY}
 
 
-def stacked_state(model: nn.Module, models: int) -> dict[str, Tensor]:
-    """The parameters and buffers of a stack that have the models as their first axis; of one model, all."""
-    return {
-        name: tensor
-        for name, tensor in model.state_dict().items()
+def stacked_state(model: nn.Module, models: int) -> list[Tensor]:
+    """Views (models, values) of the parameters and buffers that have the models as first axis; of one model, of all."""
+    return [
+        tensor.view(models, -1)
+        for tensor in model.state_dict().values()
         if tensor.is_floating_point() and (models == 1 or (tensor.dim() > 1 and tensor.shape[0] == models))
-    }
+    ]
 
 
 def flat_state(model: nn.Module, models: int) -> Tensor:
     """A copy of the stacked state, one row per model: (models, values)."""
-    state = [tensor.detach().reshape(models, -1) for tensor in stacked_state(model, models).values()]
-    return torch.cat(state, dim=1)
+    return torch.cat(stacked_state(model, models), dim=1)
 
 
-@torch.no_grad()
 def load_flat_state(model: nn.Module, models: int, flat: Tensor) -> None:
     """Set the stacked state to what `flat_state` returned."""
-    state = stacked_state(model, models)
-    parts = flat.split([tensor.numel() // models for tensor in state.values()], dim=1)
-    for tensor, part in zip(state.values(), parts, strict=True):
-        tensor.copy_(part.reshape(tensor.shape))
+    start = 0
+    for values in stacked_state(model, models):
+        values.copy_(flat[:, start : start + values.shape[1]])
+        start += values.shape[1]
 
 
 class _Snapshot:
     """A saved state of every model: its epoch, its key (smaller is better among equal scores), and its values."""
 
-    def __init__(self, model: nn.Module, models: int) -> None:
-        self.values = flat_state(model, models)
-        self.key = torch.full((models,), INFINITY, device=self.values.device)
-        self.epoch = torch.full((models,), -1, dtype=torch.int64, device=self.values.device)
+    def __init__(self, values: Tensor) -> None:
+        self.values = values.clone()
+        self.key = values.new_full((len(values),), INFINITY)
+        self.epoch = torch.full((len(values),), -1, device=values.device)
 
     def update(self, where: Tensor, key: Tensor, epoch: Tensor, values: Tensor) -> None:
         self.key.copy_(torch.where(where, key, self.key))
@@ -120,16 +119,18 @@ class _Snapshot:
         self.key.masked_fill_(where, INFINITY)
 
 
+@dataclass(frozen=True, eq=False)
 class KeptEpochs:
     """The states of a stack under several rules of epoch selection, where the model holds the selected states.
 
-    ``epochs``: rule -> the epoch of every model, counted from 0; -1 where no epoch had a finite loss.
+    ``epochs``: rule -> the epoch of every model, counted from 0; -1 where no epoch had a finite loss. ``states``: of
+    every rule, as `flat_state` returns them.
     """
 
-    def __init__(self, model: nn.Module, models: int, states: dict[str, tuple[Tensor, Tensor]]) -> None:
-        self.model, self.models = model, models
-        self.epochs = {name: epoch.cpu() for name, (epoch, _) in states.items()}
-        self._values = {name: values for name, (_, values) in states.items()}
+    model: nn.Module
+    models: int
+    epochs: dict[str, Tensor]
+    states: list[Tensor]
 
     def append_to(self, function: Callable[[Any], Tensor]) -> Callable[[Any], Tensor]:
         """The function of the selected models, followed along the first axis by that of every rule."""
@@ -137,7 +138,7 @@ class KeptEpochs:
         def every(graphs: Any) -> Tensor:
             selected, values_by_rule = flat_state(self.model, self.models), [function(graphs)]
             try:
-                for values in self._values.values():
+                for values in self.states:
                     load_flat_state(self.model, self.models, values)
                     values_by_rule.append(function(graphs))
             finally:
@@ -174,9 +175,10 @@ class EpochSelector:
         rule = _RULE_OF_TIE_BREAK[tie_break]
         names = [FIRST_BEST, BEST_LOWEST_LOSS, LOWEST_LOSS]
         names += [BEST_LOWEST_PENALTY] * (penalized or rule == BEST_LOWEST_PENALTY)
-        self.snapshots = {name: _Snapshot(model, models) for name in names}
+        values = flat_state(model, models)
+        self.snapshots = {name: _Snapshot(values) for name in names}
         self.top = self.snapshots[rule]
-        self.runner_up = _Snapshot(model, models) if self.score_step else None
+        self.runner_up = _Snapshot(values) if self.score_step else None
         self.models = models
 
     def observe(self, model: nn.Module, epoch: Tensor, score: Tensor, loss: Tensor, penalty: Tensor) -> None:
@@ -235,11 +237,11 @@ class EpochSelector:
 
         Call it before `restore`.
         """
-        now = flat_state(model, self.models)
-        states = {
-            name: (snapshot.epoch, torch.where((snapshot.epoch >= 0)[:, None], snapshot.values, now))
-            for name, snapshot in self.snapshots.items()
-        }
+        now, epochs, states = flat_state(model, self.models), {}, []
+        for name, snapshot in self.snapshots.items():
+            epochs[name] = snapshot.epoch.cpu()
+            states.append(torch.where((snapshot.epoch >= 0)[:, None], snapshot.values, now))
         if last is not None:
-            states[LAST] = torch.full_like(self.top.epoch, last), now
-        return KeptEpochs(model, self.models, states)
+            epochs[LAST] = torch.full_like(epochs[FIRST_BEST], last)
+            states.append(now)
+        return KeptEpochs(model, self.models, epochs, states)

@@ -140,7 +140,9 @@ class TrainingStep:
 
 @runtime_checkable
 class HasObjective(Protocol):
-    """A module with an objective of its own: training minimizes the cross entropy of its logits, and a penalty.
+    """A module with an objective of its own: training minimizes the loss of its outputs, and a penalty.
+
+    The loss is the cross entropy of logits, or the squared error of numbers (graphs, 1).
 
     If it has a method ``prepare(graphs)``, that is called once before training, with all training graphs; what it
     returns is part of every step.

@@ -70,7 +70,7 @@ def _count_graph(graph: GraphSet, row: int, k: int, threads: Threads):
     oriented = orient(graph.indptr, graph.indices)
     color = np.empty(n, np.int64)
     color[oriented.rank] = local
-    degree = np.diff(oriented.low_ptr) + np.diff(oriented.high_ptr)
+    degree = np.diff(oriented.near_ptr)
     per_edge = np.zeros(len(oriented.high), np.int64)
     triangles_of_edges(oriented, 0, n, per_edge, threads.flag)
     lists = triangle_lists(oriented, per_edge, threads.flag)
@@ -120,18 +120,16 @@ def check_overflow(degree, around, k: int, row: int) -> None:
 @entry
 def degrees_by_color(graph, lists, color, colors, halt):
     """Neighbors of every vertex, and common neighbors of every edge, by color."""
-    low_ptr, low, high_ptr, high = graph.low_ptr, graph.low, graph.high_ptr, graph.high
-    ptr, third = lists.ptr, lists.third
-    n = len(low_ptr) - 1
+    near_ptr, near, high_ptr, ptr, third = graph.near_ptr, graph.near, graph.high_ptr, lists.ptr, lists.third
+    n = len(near_ptr) - 1
     of_vertex = np.zeros((n, colors), np.uint32)
-    of_edge = np.zeros((len(high), colors), np.uint32)
+    of_edge = np.zeros((len(graph.high), colors), np.uint32)
     for v in range(n):
         if is_set(halt):
             break
-        for e in range(low_ptr[v], low_ptr[v + 1]):
-            of_vertex[v, color[low[e]]] += 1
+        for u in near[near_ptr[v] : near_ptr[v + 1]]:
+            of_vertex[v, color[u]] += 1
         for e in range(high_ptr[v], high_ptr[v + 1]):
-            of_vertex[v, color[high[e]]] += 1
             for z in range(ptr[e], ptr[e + 1]):
                 of_edge[e, color[third[z]]] += 1
     return of_vertex, of_edge
@@ -177,9 +175,9 @@ def over_wedges(colors: int):
     @entry
     def kernel(halt, graph, lists, color, of_vertex, of_edge, start, stop, layout, products, group_sums):
         tuple_of, block, pair_ptr, pairs = layout.tuple_of, layout.block, layout.pair_ptr, layout.pairs
-        low_ptr, low, low_edge, high_ptr, high = graph.low_ptr, graph.low, graph.low_edge, graph.high_ptr, graph.high
+        near_ptr, near, near_edge = graph.near_ptr, graph.near, graph.near_edge
         ptr, third = lists.ptr, lists.third
-        n = len(low_ptr) - 1
+        n = len(near_ptr) - 1
         codegree = np.zeros((n, colors), np.uint32)
         reach = np.zeros(n, np.uint32)  # codegree over all colors
         touched = np.empty(n, np.uint32)
@@ -188,83 +186,74 @@ def over_wedges(colors: int):
         sizes = np.zeros(side, np.uint32)
         filled = np.zeros(8, np.uint32)
         for u in range(start, stop):
-            below = low_ptr[u + 1] - low_ptr[u]
-            degree = below + high_ptr[u + 1] - high_ptr[u]
             n_touched = _codegrees_above(graph, color, u, beside, codegree, reach, touched)
-            for s in range(degree):
+            for s in range(near_ptr[u], near_ptr[u + 1]):
                 if is_set(halt):
                     return
-                outward = s >= below
-                um = high_ptr[u] + s - below if outward else int64(low_edge[low_ptr[u] + s])
-                m = int64(high[um]) if outward else int64(low[low_ptr[u] + s])
-                for t in range(2):
-                    first = low_ptr[m] if t == 0 else high_ptr[m]
-                    f = (low_ptr[m + 1] if t == 0 else high_ptr[m + 1]) - 1
-                    while f >= first:
-                        v = int64(low[f]) if t == 0 else int64(high[f])
-                        mv = int64(low_edge[f]) if t == 0 else f
-                        f -= 1
-                        if v <= u:
-                            break
-                        triangle = beside[v] != 0
-                        if triangle and not u < m < v:
-                            continue
+                m, um = int64(near[s]), int64(near_edge[s])
+                for f in range(near_ptr[m + 1] - 1, near_ptr[m] - 1, -1):
+                    v, mv = int64(near[f]), int64(near_edge[f])
+                    if v <= u:
+                        break
+                    triangle = beside[v] != 0
+                    if triangle and not u < m < v:
+                        continue
+                    for c in range(colors):
+                        three[c] = 0
+                    if ptr[um + 1] > ptr[um] and (triangle or reach[v] > 1):
+                        for z in range(ptr[mv], ptr[mv + 1]):
+                            if beside[third[z]]:
+                                three[color[third[z]]] += 1
+                    for c in range(colors):
+                        all3 = three[c]
+                        with_u, with_v = of_edge[um, c] - all3, of_edge[mv, c] - all3
+                        ends = codegree[v, c] - all3
+                        sizes[7 * colors + c] = all3
+                        sizes[3 * colors + c] = with_u
+                        sizes[6 * colors + c] = with_v
+                        sizes[5 * colors + c] = ends
+                        sizes[colors + c] = of_vertex[u, c] - with_u - ends - all3
+                        sizes[2 * colors + c] = of_vertex[m, c] - with_u - with_v - all3
+                        sizes[4 * colors + c] = of_vertex[v, c] - with_v - ends - all3
+                    cu, cm, cv = color[u], color[m], color[v]
+                    sizes[5 * colors + cm] -= 1
+                    if triangle:
+                        sizes[6 * colors + cu] -= 1
+                        sizes[3 * colors + cv] -= 1
+                        code = 7
+                    else:
+                        sizes[2 * colors + cu] -= 1
+                        sizes[2 * colors + cv] -= 1
+                        code = 5
+                    if cu > cv:  # the table needs ascending ends: swap u and v
+                        cu, cv = cv, cu
                         for c in range(colors):
-                            three[c] = 0
-                        if ptr[um + 1] > ptr[um] and (triangle or reach[v] > 1):
-                            for z in range(ptr[mv], ptr[mv + 1]):
-                                if beside[third[z]]:
-                                    three[color[third[z]]] += 1
+                            a, b = colors + c, 4 * colors + c
+                            sizes[a], sizes[b] = sizes[b], sizes[a]
+                            a, b = 3 * colors + c, 6 * colors + c
+                            sizes[a], sizes[b] = sizes[b], sizes[a]
+                    kind = tuple_of[(cu * colors + cm) * colors + cv]
+                    sums_at = (kind * 8 + code) * side
+                    for p in range(1, 8):
+                        total = np.uint32(0)
                         for c in range(colors):
-                            all3 = three[c]
-                            with_u, with_v = of_edge[um, c] - all3, of_edge[mv, c] - all3
-                            ends = codegree[v, c] - all3
-                            sizes[7 * colors + c] = all3
-                            sizes[3 * colors + c] = with_u
-                            sizes[6 * colors + c] = with_v
-                            sizes[5 * colors + c] = ends
-                            sizes[colors + c] = of_vertex[u, c] - with_u - ends - all3
-                            sizes[2 * colors + c] = of_vertex[m, c] - with_u - with_v - all3
-                            sizes[4 * colors + c] = of_vertex[v, c] - with_v - ends - all3
-                        cu, cm, cv = color[u], color[m], color[v]
-                        sizes[5 * colors + cm] -= 1
-                        if triangle:
-                            sizes[6 * colors + cu] -= 1
-                            sizes[3 * colors + cv] -= 1
-                            code = 7
-                        else:
-                            sizes[2 * colors + cu] -= 1
-                            sizes[2 * colors + cv] -= 1
-                            code = 5
-                        if cu > cv:  # the table needs ascending ends: swap u and v
-                            cu, cv = cv, cu
+                            total |= sizes[p * colors + c]
+                        filled[p] = total
+                        if total:
                             for c in range(colors):
-                                a, b = colors + c, 4 * colors + c
-                                sizes[a], sizes[b] = sizes[b], sizes[a]
-                                a, b = 3 * colors + c, 6 * colors + c
-                                sizes[a], sizes[b] = sizes[b], sizes[a]
-                        kind = tuple_of[(cu * colors + cm) * colors + cv]
-                        sums_at = (kind * 8 + code) * side
-                        for p in range(1, 8):
-                            total = np.uint32(0)
-                            for c in range(colors):
-                                total |= sizes[p * colors + c]
-                            filled[p] = total
-                            if total:
-                                for c in range(colors):
-                                    group_sums[sums_at + p * colors + c] += int64(sizes[p * colors + c])
-                        here = block[kind, code]
-                        for j in range(pair_ptr[code], pair_ptr[code + 1]):
-                            p, r = pairs[j, 0], pairs[j, 1]
-                            if filled[p] and filled[r]:
-                                add_outer_wide(products, here, sizes, p * colors, sizes, r * colors, colors)
-                            here += colors * colors
+                                group_sums[sums_at + p * colors + c] += int64(sizes[p * colors + c])
+                    here = block[kind, code]
+                    for j in range(pair_ptr[code], pair_ptr[code + 1]):
+                        p, r = pairs[j, 0], pairs[j, 1]
+                        if filled[p] and filled[r]:
+                            add_outer_wide(products, here, sizes, p * colors, sizes, r * colors, colors)
+                        here += colors * colors
             for s in range(n_touched):
                 reach[touched[s]] = 0
                 for c in range(colors):
                     codegree[touched[s], c] = 0
-            for s in range(degree):
-                beside[low[low_ptr[u] + s] if s < below else high[high_ptr[u] + s - below]] = 0
+            for x in near[near_ptr[u] : near_ptr[u + 1]]:
+                beside[x] = 0
 
     return kernel
 
@@ -272,26 +261,20 @@ def over_wedges(colors: int):
 @helper
 def _codegrees_above(graph, color, u, beside, codegree, reach, touched):
     """Mark the neighbors of u, and fill its codegrees with the vertices above it; return how many are not zero."""
-    low_ptr, low, high_ptr, high = graph.low_ptr, graph.low, graph.high_ptr, graph.high
+    near_ptr, near = graph.near_ptr, graph.near
     size = 0
-    below = low_ptr[u + 1] - low_ptr[u]
-    for s in range(below + high_ptr[u + 1] - high_ptr[u]):
-        x = low[low_ptr[u] + s] if s < below else high[high_ptr[u] + s - below]
+    for x in near[near_ptr[u] : near_ptr[u + 1]]:
         beside[x] = 1
         c = color[x]
-        for t in range(2):
-            first = low_ptr[x] if t == 0 else high_ptr[x]
-            f = (low_ptr[x + 1] if t == 0 else high_ptr[x + 1]) - 1
-            while f >= first:
-                b = low[f] if t == 0 else high[f]
-                if b <= u:
-                    break
-                if reach[b] == 0:
-                    touched[size] = b
-                    size += 1
-                reach[b] += 1
-                codegree[b, c] += 1
-                f -= 1
+        for f in range(near_ptr[x + 1] - 1, near_ptr[x] - 1, -1):
+            b = near[f]
+            if b <= u:
+                break
+            if reach[b] == 0:
+                touched[size] = b
+                size += 1
+            reach[b] += 1
+            codegree[b, c] += 1
     return size
 
 
@@ -303,9 +286,9 @@ def colored_cliques(k: int, colors: int):
 
     @entry
     def kernel(halt, graph, lists, color, start, stop, cliques):
-        low_ptr, high_ptr, high = graph.low_ptr, graph.high_ptr, graph.high
+        high_ptr, high = graph.high_ptr, graph.high
         ptr, third = lists.ptr, lists.third
-        n = len(low_ptr) - 1
+        n = len(high_ptr) - 1
         label = np.zeros(n, np.uint8)
         list3 = np.empty(n, np.uint32)
         list4 = np.empty(n, np.uint32)
@@ -372,8 +355,7 @@ def squares(colors: int):
 
     @entry
     def kernel(halt, graph, lists, color, start, stop, cycles):
-        low_ptr = graph.low_ptr
-        n = len(low_ptr) - 1
+        n = len(graph.middle)
         ways = np.zeros((n, colors), np.uint32)
         met = np.zeros(n, np.uint8)
         touched = np.empty(n, np.uint32)
@@ -401,9 +383,9 @@ def pentagons(colors: int):
 
     @entry
     def kernel(halt, graph, lists, color, start, stop, cycles):
-        low_ptr, low, low_edge, high_ptr, high = graph.low_ptr, graph.low, graph.low_edge, graph.high_ptr, graph.high
+        near_ptr, near, near_edge, middle = graph.near_ptr, graph.near, graph.near_edge, graph.middle
         ptr, third = lists.ptr, lists.third
-        n = len(low_ptr) - 1
+        n = len(middle)
         ways = np.zeros((n, colors), np.uint32)
         met = np.zeros(n, np.uint8)
         touched = np.empty(n, np.uint32)
@@ -414,12 +396,11 @@ def pentagons(colors: int):
             if is_set(halt):
                 break
             size = _walk_down(graph, color, top, ways, met, touched)
-            for e in range(low_ptr[top], low_ptr[top + 1]):
-                beside[low[e]] = 1
+            for a in near[near_ptr[top] : middle[top]]:
+                beside[a] = 1
             for s in range(size):
                 j = touched[s]
-                for f in range(low_ptr[j], low_ptr[j + 1]):
-                    l = low[f]  # noqa: E741
+                for l in near[near_ptr[j] : middle[j]]:  # noqa: E741
                     if met[l] == 0:
                         continue
                     for c in range(colors):
@@ -433,16 +414,11 @@ def pentagons(colors: int):
                 met[touched[s]] = 0
                 for c in range(colors):
                     ways[touched[s], c] = 0
-            for e in range(low_ptr[top], low_ptr[top + 1]):
-                a = low[e]
+            for a in near[near_ptr[top] : middle[top]]:
                 beside[a] = 0
-                for g in range(low_ptr[a + 1] - low_ptr[a] + high_ptr[a + 1] - high_ptr[a]):
+                for g in range(near_ptr[a], near_ptr[a + 1]):
                     # a and b must differ: subtract the triangles a j l below top, with j above l
-                    inward = g < low_ptr[a + 1] - low_ptr[a]
-                    edge = (
-                        int64(low_edge[low_ptr[a] + g]) if inward else high_ptr[a] + g - (low_ptr[a + 1] - low_ptr[a])
-                    )
-                    j = low[low_ptr[a] + g] if inward else high[edge]
+                    j, edge = near[g], near_edge[g]
                     if j >= top:
                         break
                     for z in range(ptr[edge], ptr[edge + 1]):
@@ -466,20 +442,12 @@ def pentagons(colors: int):
 @helper
 def _walk_down(graph, color, top, ways, met, touched):
     """Paths top - a - j below top, by the color of a, for every j; return the number of vertices j."""
-    low_ptr, low, high_ptr, high = graph.low_ptr, graph.low, graph.high_ptr, graph.high
+    near_ptr, near = graph.near_ptr, graph.near
     size = 0
-    for e in range(low_ptr[top], low_ptr[top + 1]):
-        a = low[e]
+    for a in near[near_ptr[top] : graph.middle[top]]:
         c = color[a]
-        for f in range(low_ptr[a], low_ptr[a + 1]):
-            j = low[f]
-            if met[j] == 0:
-                met[j] = 1
-                touched[size] = j
-                size += 1
-            ways[j, c] += 1
-        for f in range(high_ptr[a], high_ptr[a + 1]):
-            j = high[f]
+        for f in range(near_ptr[a], near_ptr[a + 1]):
+            j = near[f]
             if j >= top:
                 break
             if met[j] == 0:

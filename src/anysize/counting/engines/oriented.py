@@ -16,11 +16,15 @@ from anysize.counting.engines.jit import entry
 
 
 class Oriented(NamedTuple):
-    """low[low_ptr[v]:low_ptr[v + 1]] are the neighbors of rank v below it, with their edges; high above."""
+    """near[near_ptr[v]:near_ptr[v + 1]] are the neighbors of rank v, ascending, with their edges.
 
-    low_ptr: np.ndarray
-    low: np.ndarray
-    low_edge: np.ndarray
+    From middle[v] on they lie above v, and are high[high_ptr[v]:high_ptr[v + 1]] as well: edge e ends at high[e].
+    """
+
+    near_ptr: np.ndarray
+    near: np.ndarray
+    near_edge: np.ndarray
+    middle: np.ndarray
     high_ptr: np.ndarray
     high: np.ndarray
     rank: np.ndarray
@@ -54,35 +58,37 @@ def _orient(indptr, indices):
         smaller[indptr[v + 1] - indptr[v]] += 1
         order[r] = v
         rank[v] = r
-    low_ptr = np.zeros(n + 1, np.int64)
+    near_ptr = np.zeros(n + 1, np.int64)
+    middle = np.empty(n, np.int64)
     high_ptr = np.zeros(n + 1, np.int64)
     for r in range(n):
         v = order[r]
         below = 0
         for e in range(indptr[v], indptr[v + 1]):
             below += rank[indices[e]] < r
-        low_ptr[r + 1] = low_ptr[r] + below
-        high_ptr[r + 1] = high_ptr[r] + indptr[v + 1] - indptr[v] - below
-    m = high_ptr[n]
-    low = np.empty(m, np.uint32)
-    low_edge = np.empty(m, np.uint32)
-    high = np.empty(m, np.uint32)
-    fill = high_ptr[:-1].copy()
-    for r in range(n):  # ascending targets: the out-lists come out sorted
+        near_ptr[r + 1] = near_ptr[r] + indptr[v + 1] - indptr[v]
+        middle[r] = near_ptr[r] + below
+        high_ptr[r + 1] = high_ptr[r] + near_ptr[r + 1] - middle[r]
+    near = np.empty(near_ptr[n], np.uint32)
+    near_edge = np.empty(near_ptr[n], np.uint32)
+    high = np.empty(high_ptr[n], np.uint32)
+    fill = near_ptr[:-1].copy()
+    for r in range(n):  # ascending targets: the lists come out sorted
         v = order[r]
         for e in range(indptr[v], indptr[v + 1]):
             u = rank[indices[e]]
-            if u < r:
-                high[fill[u]] = r
-                fill[u] += 1
-    fill = low_ptr[:-1].copy()
+            near[fill[u]] = r
+            fill[u] += 1
+    fill = near_ptr[:-1].copy()
     for u in range(n):
         for e in range(high_ptr[u], high_ptr[u + 1]):
-            v = high[e]
-            low[fill[v]] = u
-            low_edge[fill[v]] = e
+            at = middle[u] + e - high_ptr[u]
+            v = near[at]
+            high[e] = v
+            near_edge[at] = e
+            near_edge[fill[v]] = e
             fill[v] += 1
-    return low_ptr, low, low_edge, high_ptr, high, rank
+    return near_ptr, near, near_edge, middle, high_ptr, high, rank
 
 
 @entry

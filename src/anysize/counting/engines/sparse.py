@@ -63,7 +63,7 @@ def measure(graph: GraphSet, k: int, threads: Threads) -> list[int]:
     if len(graph.indptr) - 1 < k:
         return [0] * LENGTH[k]
     oriented = orient(graph.indptr, graph.indices)
-    degree = np.diff(oriented.low_ptr) + np.diff(oriented.high_ptr)
+    degree = np.diff(oriented.near_ptr)
     by_name = _small_sums(oriented, degree, k, threads) if k < 5 else _all_sums(oriented, degree, threads)
     sums = [0] * LENGTH[k]
     for name, value in by_name.items():
@@ -99,7 +99,7 @@ def binomial_sum(values, k: int) -> int:
 
 def over_ends(graph: Oriented, at_edge) -> np.ndarray:
     """For every vertex the sum over its edges of a number per edge (sums below 2^53)."""
-    n = len(graph.low_ptr) - 1
+    n = len(graph.rank)
     lower = np.repeat(np.arange(n), np.diff(graph.high_ptr))
     return (np.bincount(lower, at_edge, n) + np.bincount(graph.high, at_edge, n)).astype(np.int64)
 
@@ -300,7 +300,7 @@ def around_triangles(graph, lists, degree, start, stop, at_edge, halt):
     The neighbors of u are numbered in rank order, rows of bits say which of them are adjacent, and the
     common neighbors of a triangle are one intersection of two rows. at_edge: twice the 4-cliques of an edge.
     """
-    low_ptr, low, high_ptr, high = graph.low_ptr, graph.low, graph.high_ptr, graph.high
+    near_ptr, near, middle, high_ptr, high = graph.near_ptr, graph.near, graph.middle, graph.high_ptr, graph.high
     ptr, third, lower_edge, upper_edge = lists.ptr, lists.third, lists.lower_edge, lists.upper_edge
     sums = np.zeros(4, np.int64)
     shadow = np.zeros(4, np.float64)
@@ -308,21 +308,19 @@ def around_triangles(graph, lists, degree, start, stop, at_edge, halt):
     for u in range(start, stop):
         most = max(most, degree[u])
         out = max(out, high_ptr[u + 1] - high_ptr[u])
-    slot_of = np.zeros(len(low_ptr) - 1, np.uint32)
+    slot_of = np.zeros(len(middle), np.uint32)
     rows = np.zeros((out, (most + 63) >> 6), np.uint64)
     both = np.zeros((most + 63) >> 6, np.uint64)
     for u in range(start, stop):
         first, last = high_ptr[u], high_ptr[u + 1]
-        below = low_ptr[u + 1] - low_ptr[u]
+        below = middle[u] - near_ptr[u]
         words = (degree[u] + 63) >> 6
         if ptr[last] == ptr[first]:
             continue
         if is_set(halt):
             break
-        for e in range(low_ptr[u], low_ptr[u + 1]):
-            slot_of[low[e]] = e - low_ptr[u]
-        for e in range(first, last):
-            slot_of[high[e]] = below + e - first
+        for s in range(degree[u]):
+            slot_of[near[near_ptr[u] + s]] = s
         for e in range(first, last):
             row = rows[e - first]
             for q in range(words):
@@ -382,20 +380,17 @@ def count_wheels(graph, lists, start, stop, halt):
     Where the neighbors are densely connected, codegrees of all pairs come from rows of bits; elsewhere each
     cycle is found from its highest vertex, along lists of triangles.
     """
-    low_ptr, low_edge, high_ptr = graph.low_ptr, graph.low_edge, graph.high_ptr
-    ptr = lists.ptr
+    near_ptr, near_edge, ptr = graph.near_ptr, graph.near_edge, lists.ptr
     sums, shadow = np.zeros(1, np.int64), np.zeros(1, np.float64)
-    n = len(low_ptr) - 1
+    n = len(near_ptr) - 1
     ways, slot_of, touched = np.zeros(n, np.uint32), np.zeros(n, np.uint32), np.empty(n, np.uint32)
     rows = np.zeros((64, 1), np.uint64)
     for hub in range(start, stop):
         if is_set(halt):
             break
-        below = low_ptr[hub + 1] - low_ptr[hub]
-        degree = below + high_ptr[hub + 1] - high_ptr[hub]
+        degree = near_ptr[hub + 1] - near_ptr[hub]
         steps = 0
-        for s in range(degree):
-            e = high_ptr[hub] + s - below if s >= below else int64(low_edge[low_ptr[hub] + s])
+        for e in near_edge[near_ptr[hub] : near_ptr[hub + 1]]:
             steps += (ptr[e + 1] - ptr[e]) ** 2
         words = (degree + 63) >> 6
         if degree * degree * words < steps:
@@ -411,15 +406,14 @@ def count_wheels(graph, lists, start, stop, halt):
 
 @helper
 def _wheels_by_bits(graph, lists, hub, slot_of, rows, halt):
-    low_ptr, low, low_edge, high_ptr, high = graph.low_ptr, graph.low, graph.low_edge, graph.high_ptr, graph.high
+    near_ptr, near, near_edge = graph.near_ptr, graph.near, graph.near_edge
     ptr, third = lists.ptr, lists.third
-    below = low_ptr[hub + 1] - low_ptr[hub]
-    degree = below + high_ptr[hub + 1] - high_ptr[hub]
+    degree = near_ptr[hub + 1] - near_ptr[hub]
     words = (degree + 63) >> 6
     for s in range(degree):
-        slot_of[high[high_ptr[hub] + s - below] if s >= below else low[low_ptr[hub] + s]] = s
+        slot_of[near[near_ptr[hub] + s]] = s
     for s in range(degree):
-        e = high_ptr[hub] + s - below if s >= below else int64(low_edge[low_ptr[hub] + s])
+        e = near_edge[near_ptr[hub] + s]
         for q in range(words):
             rows[s, q] = uint64(0)
         for z in range(ptr[e], ptr[e + 1]):
@@ -439,16 +433,14 @@ def _wheels_by_bits(graph, lists, hub, slot_of, rows, halt):
 
 @helper
 def _wheels_by_lists(graph, lists, hub, ways, touched, halt):
-    low_ptr, low, low_edge, high_ptr, high = graph.low_ptr, graph.low, graph.low_edge, graph.high_ptr, graph.high
+    near_ptr, near, near_edge = graph.near_ptr, graph.near, graph.near_edge
     ptr, third, lower_edge, upper_edge = lists.ptr, lists.third, lists.lower_edge, lists.upper_edge
     cycles = 0
-    below = low_ptr[hub + 1] - low_ptr[hub]
-    for s in range(below + high_ptr[hub + 1] - high_ptr[hub]):
+    for s in range(near_ptr[hub], near_ptr[hub + 1]):
         if is_set(halt):
             break
-        outward = s >= below
-        e = high_ptr[hub] + s - below if outward else int64(low_edge[low_ptr[hub] + s])
-        top = high[e] if outward else low[low_ptr[hub] + s]
+        top, e = near[s], near_edge[s]
+        outward = top > hub
         size = 0
         for z in range(ptr[e], ptr[e + 1]):
             x = third[z]
@@ -475,29 +467,23 @@ def _wheels_by_lists(graph, lists, hub, ways, touched, halt):
 @entry
 def count_cycles4(graph, start, stop, halt):
     """4-cycles with their highest vertex in start .. stop."""
-    low_ptr, low, high_ptr, high = graph.low_ptr, graph.low, graph.high_ptr, graph.high
-    n = len(low_ptr) - 1
-    ways = np.zeros(n, np.uint64)
+    near_ptr, near, middle = graph.near_ptr, graph.near, graph.middle
+    ways = np.zeros(len(middle), np.uint64)
     cycles = uint64(0)
     for top in range(start, stop):
-        first, last = low_ptr[top], low_ptr[top + 1]
-        if last - first < 2:
+        if middle[top] - near_ptr[top] < 2:
             continue
         if is_set(halt):
             break
         zero = uint64(top) << uint64(32)  # counts of earlier tops are below it: nothing needs to be reset
-        for e in range(first, last):
-            middle = low[e]
-            for f in range(low_ptr[middle], low_ptr[middle + 1]):
-                here = max(ways[low[f]], zero)
-                cycles += here - zero
-                ways[low[f]] = here + uint64(1)
-            for f in range(high_ptr[middle], high_ptr[middle + 1]):
-                if high[f] >= top:
+        for k in near[near_ptr[top] : middle[top]]:
+            for f in range(near_ptr[k], near_ptr[k + 1]):
+                j = near[f]
+                if j >= top:
                     break
-                here = max(ways[high[f]], zero)
+                here = max(ways[j], zero)
                 cycles += here - zero
-                ways[high[f]] = here + uint64(1)
+                ways[j] = here + uint64(1)
     return int64(cycles)
 
 
@@ -508,56 +494,44 @@ def along_cycles(graph, start, stop, at_edge, halt):
     There are ways(j) paths top - k - j with k, j below top. A 5-cycle is an edge (j, l) below top with a path
     to either end; the paths must not use j or l as their middle, and must not share it (taken off elsewhere).
     """
-    low_ptr, low, low_edge, high_ptr, high = graph.low_ptr, graph.low, graph.low_edge, graph.high_ptr, graph.high
-    n = len(low_ptr) - 1
+    near_ptr, near, near_edge, middle = graph.near_ptr, graph.near, graph.near_edge, graph.middle
+    n = len(middle)
     paths = np.zeros(n, np.uint32)  # twice the ways, plus one where the vertex is adjacent to top
     touched = np.empty(n, np.uint32)
     sums, shadow = np.zeros(1, np.int64), np.zeros(1, np.float64)
     for top in range(start, stop):
         if is_set(halt):
             break
-        first, last = low_ptr[top], low_ptr[top + 1]
         size = 0
-        for e in range(first, last):
-            middle = low[e]
-            if paths[middle] == 0:
-                touched[size] = middle
+        for k in near[near_ptr[top] : middle[top]]:
+            if paths[k] == 0:
+                touched[size] = k
                 size += 1
-            paths[middle] |= 1
-            for f in range(low_ptr[middle], low_ptr[middle + 1]):
-                j = low[f]
-                if paths[j] == 0:
-                    touched[size] = j
-                    size += 1
-                paths[j] += 2
-            for f in range(high_ptr[middle], high_ptr[middle + 1]):
-                j = high[f]
+            paths[k] |= 1
+            for f in range(near_ptr[k], near_ptr[k + 1]):
+                j = near[f]
                 if j >= top:
                     break
                 if paths[j] == 0:
                     touched[size] = j
                     size += 1
                 paths[j] += 2
-        for e in range(first, last):
-            middle = low[e]
+        for e in range(near_ptr[top], middle[top]):
+            k = near[e]
             met = 0
-            for f in range(low_ptr[middle], low_ptr[middle + 1]):
-                others = int64(paths[low[f]] >> 1) - 1
-                met += others
-                at_edge[low_edge[f]] += others
-            for f in range(high_ptr[middle], high_ptr[middle + 1]):
-                if high[f] >= top:
+            for f in range(near_ptr[k], near_ptr[k + 1]):
+                if near[f] >= top:
                     break
-                others = int64(paths[high[f]] >> 1) - 1
+                others = int64(paths[near[f]] >> 1) - 1
                 met += others
-                at_edge[f] += others
-            at_edge[low_edge[e]] += met
+                at_edge[near_edge[f]] += others
+            at_edge[near_edge[e]] += met
         walks = 0
         for s in range(size):
             j = touched[s]
             here, direct = int64(paths[j] >> 1), int64(paths[j] & 1)
-            for f in range(low_ptr[j], low_ptr[j + 1]):
-                there = int64(paths[low[f]])  # none: then direct is 0, and so is the product
+            for f in range(near_ptr[j], middle[j]):
+                there = int64(paths[near[f]])  # none: then direct is 0, and so is the product
                 walks += (here - (there & 1)) * ((there >> 1) - direct)
         for s in range(size):
             paths[touched[s]] = 0
@@ -569,10 +543,10 @@ def along_cycles(graph, start, stop, at_edge, halt):
 @entry
 def triangles_below(graph, lists, halt):
     """Triangles with a tail to a vertex above all three: the closed 5-walks that use their middle twice."""
-    low_ptr, high_ptr, high = graph.low_ptr, graph.high_ptr, graph.high
+    high_ptr, high = graph.high_ptr, graph.high
     ptr, third, lower_edge, upper_edge = lists.ptr, lists.third, lists.lower_edge, lists.upper_edge
     tails = 0
-    for u in range(len(low_ptr) - 1):
+    for u in range(len(high_ptr) - 1):
         if is_set(halt):
             break
         for e in range(high_ptr[u], high_ptr[u + 1]):
@@ -590,40 +564,29 @@ def triangles_below(graph, lists, halt):
 @entry
 def over_codegrees(graph, lists, start, stop, halt):
     """Pairs a < b with a in start .. stop: sums of C(codegree, 3), and of diamonds * (codegree - 2)."""
-    low_ptr, low, low_edge, high_ptr, high = graph.low_ptr, graph.low, graph.low_edge, graph.high_ptr, graph.high
+    near_ptr, near, near_edge = graph.near_ptr, graph.near, graph.near_edge
     ptr, third, lower_edge, upper_edge = lists.ptr, lists.third, lists.lower_edge, lists.upper_edge
-    ways = np.zeros(len(low_ptr) - 1, np.uint64)
+    ways = np.zeros(len(near_ptr) - 1, np.uint64)
     sums, shadow = np.zeros(2, np.int64), np.zeros(2, np.float64)
     for a in range(start, stop):
-        below = low_ptr[a + 1] - low_ptr[a]
-        degree = below + high_ptr[a + 1] - high_ptr[a]
-        if degree < 3:
+        if near_ptr[a + 1] - near_ptr[a] < 3:
             continue
         zero = uint64(a + 1) << uint64(32)  # codegrees with earlier vertices are below it
         stars, diamonds = uint64(0), 0
-        for s in range(degree):
-            x = low[low_ptr[a] + s] if s < below else high[high_ptr[a] + s - below]
-            for f in range(high_ptr[x + 1] - 1, high_ptr[x] - 1, -1):
-                b = high[f]
+        for x in near[near_ptr[a] : near_ptr[a + 1]]:
+            for f in range(near_ptr[x + 1] - 1, near_ptr[x] - 1, -1):
+                b = near[f]
                 if b <= a:
                     break
                 c = max(ways[b], zero) - zero
                 stars += c * (c - uint64(1))  # 0, 0, 2, 6, ...: C(codegree, 3) in steps, doubled
                 ways[b] = zero + c + uint64(1)
-            if x > a:
-                for f in range(low_ptr[x + 1] - 1, low_ptr[x] - 1, -1):
-                    b = low[f]
-                    if b <= a:
-                        break
-                    c = max(ways[b], zero) - zero
-                    stars += c * (c - uint64(1))
-                    ways[b] = zero + c + uint64(1)
-        for s in range(degree):  # triangles a x y, x < y, and the vertices b above a beyond the edge x y
+        # triangles a x y, x < y, and the vertices b above a beyond the edge x y
+        for s in range(near_ptr[a], near_ptr[a + 1]):
             if is_set(halt):
                 return sums, shadow
-            outward = s >= below
-            e = high_ptr[a] + s - below if outward else int64(low_edge[low_ptr[a] + s])
-            x = high[e] if outward else low[low_ptr[a] + s]
+            x, e = near[s], near_edge[s]
+            outward = x > a
             for z in range(ptr[e + 1] - 1, ptr[e] - 1, -1):
                 if third[z] <= x:
                     break

@@ -13,7 +13,8 @@ import numpy as np
 from anysize._errors import CountWarning, warn_user
 from anysize._memory import check_table
 from anysize._progress import Progress, rough_duration, shares_of
-from anysize._typing import IntArray, check_integer
+from anysize._schema import check_integer
+from anysize._typing import IntArray
 from anysize.counting.engines.threads import Threads, loaded
 from anysize.counting.execution import WARN_ABOVE_S, graph_title
 from anysize.counting.features import Features

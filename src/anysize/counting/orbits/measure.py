@@ -7,7 +7,7 @@ determine it. It is an integer matrix with determinant 1, so that sums may excee
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from math import comb
 from typing import Any
 
@@ -58,27 +58,20 @@ def _rows(edges: tuple[tuple[int, int], ...], size: int) -> tuple[IntArray, NDAr
 
 def measure(graph: Oriented, k: int, threads: Threads, tick: Tick) -> IntArray:
     """The sums of `kernels.SUMS` that k needs, by rank."""
-    low_ptr, low, _, high_ptr, high, _ = graph
-    n, halt = len(low_ptr) - 1, threads.flag
-    degree = np.diff(low_ptr) + np.diff(high_ptr)
+    n, halt = len(graph.rank), threads.flag
+    degree = np.diff(graph.near_ptr)
     sums = np.zeros((n, ORBITS[k]), np.int64)
     if k == 2:
         sums[:, 0] = degree
         return sums
-    per_edge = np.zeros(len(high), np.int64)
+    per_edge = np.zeros(len(graph.high), np.int64)
     triangles_of_edges(graph, 0, n, per_edge, halt)
-    kernels.sum_neighbors3(high_ptr, high, degree, per_edge, sums)
+    kernels.sum_neighbors3(graph, degree, per_edge, sums)
     if k >= 4:
-        kernels.sum_neighbors4(high_ptr, high, degree, per_edge, sums)
+        kernels.sum_neighbors4(graph, degree, per_edge, sums)
     if k == 4:
-        _at_once(
-            [
-                lambda: kernels.sum_cliques4(high_ptr, high, per_edge, sums, halt),
-                lambda: kernels.sum_cycles4(low_ptr, low, high_ptr, high, sums, halt),
-            ],
-            threads,
-            tick,
-        )
+        cliques = partial(kernels.sum_cliques4, graph, per_edge, sums, halt)
+        _at_once([cliques, partial(kernels.sum_cycles4, graph, sums, halt)], threads, tick)
     elif k == 5:
         _size5(graph, degree, per_edge, sums, threads, tick)
     threads.check()
@@ -86,28 +79,27 @@ def measure(graph: Oriented, k: int, threads: Threads, tick: Tick) -> IntArray:
 
 
 def _size5(graph: Oriented, degree: IntArray, per_edge: IntArray, sums: IntArray, threads: Threads, tick: Tick) -> None:
-    low_ptr, low, _, high_ptr, high, _ = graph
     halt = threads.flag
     lists = triangle_lists(graph, per_edge, halt)
-    beyond, around, cycles, cliques = np.zeros((4, len(high)), np.int64)
+    beyond, around, cycles, cliques = np.zeros((4, len(graph.high)), np.int64)
 
     def cycles5() -> None:
-        kernels.sum_cycles5(low_ptr, low, high_ptr, high, sums, halt)
-        kernels.drop_tailed_triangles(*graph[:5], *lists, sums, halt)
+        kernels.sum_cycles5(graph, sums, halt)
+        kernels.drop_tailed_triangles(graph, lists, sums, halt)
 
     _at_once(
         [
-            lambda: kernels.sum_pairs(*graph[:5], *lists, degree, per_edge, cycles, sums, halt),
-            lambda: kernels.sum_wheels(*graph[:5], *lists, sums, halt),
-            lambda: kernels.sum_cliques(low_ptr, low, high_ptr, high, *lists, degree, per_edge, cliques, sums, halt),
+            lambda: kernels.sum_pairs(graph, lists, degree, per_edge, cycles, sums, halt),
+            lambda: kernels.sum_wheels(graph, lists, sums, halt),
+            lambda: kernels.sum_cliques(graph, lists, degree, per_edge, cliques, sums, halt),
             cycles5,
-            lambda: kernels.sum_at_edges(*lists, degree, per_edge, beyond, around),
+            lambda: kernels.sum_at_edges(lists, degree, per_edge, beyond, around),
         ],
         threads,
         tick,
     )
-    kernels.sum_triangles(high_ptr, high, *lists, degree, per_edge, beyond, around, cycles, cliques, sums)
-    kernels.sum_neighbors5(high_ptr, high, degree, per_edge, beyond, cycles, cliques, sums)
+    kernels.sum_triangles(graph, lists, degree, per_edge, beyond, around, cycles, cliques, sums)
+    kernels.sum_neighbors5(graph, degree, per_edge, beyond, cycles, cliques, sums)
 
 
 def _at_once(tasks: list[Callable[[], None]], threads: Threads, tick: Tick) -> None:
@@ -141,7 +133,7 @@ def _trees(graph: Oriented, k: int) -> FloatArray:
     """Numbers of trees with a vertex in each position (positions, vertices), for k = 4 and 5, by rank."""
     n = len(graph.rank)
     lower, upper = np.repeat(np.arange(n), np.diff(graph.high_ptr)), graph.high.astype(np.int64)
-    d = (np.diff(graph.low_ptr) + np.diff(graph.high_ptr)).astype(np.float64)
+    d = np.diff(graph.near_ptr).astype(np.float64)
 
     def over_neighbors(value: FloatArray) -> FloatArray:
         total = np.bincount(lower, value[upper], n) + np.bincount(upper, value[lower], n)

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anysize._typing import IntArray, is_integer
+from anysize._schema import is_integer
+from anysize._typing import IntArray
 from anysize.patterns.orbits import automorphisms, code_of, orbits
 from anysize.patterns.pattern import Pattern
 

@@ -24,77 +24,35 @@ SUMS = (  # pattern_position; sizes 2 and 3
     "path3_center",  # C(d, 2)
     "triangle",
     # size 4
-    "path4_end",
-    "path4_inner",
-    "claw_leaf",
-    "claw_center",
+    "path4_end", "path4_inner",
+    "claw_leaf", "claw_center",
     "cycle4",
-    "paw_pendant",
-    "paw_base",
-    "paw_hub",
-    "diamond_tip",
-    "diamond_hub",
+    "paw_pendant", "paw_base", "paw_hub",
+    "diamond_tip", "diamond_hub",
     "clique4",
     # size 5
-    "path5_end",
-    "path5_inner",
-    "path5_center",
-    "fork_end",
-    "fork_leaf",
-    "fork_inner",
-    "fork_center",
-    "star_leaf",
-    "star_center",
-    "bull_pendant",
-    "bull_apex",
-    "bull_base",
-    "tadpole_end",
-    "tadpole_inner",
-    "tadpole_base",
-    "tadpole_hub",
-    "cricket_pendant",
-    "cricket_base",
-    "cricket_hub",
+    "path5_end", "path5_inner", "path5_center",
+    "fork_end", "fork_leaf", "fork_inner", "fork_center",
+    "star_leaf", "star_center",
+    "bull_pendant", "bull_apex", "bull_base",
+    "tadpole_end", "tadpole_inner", "tadpole_base", "tadpole_hub",
+    "cricket_pendant", "cricket_base", "cricket_hub",
     "cycle5",
-    "banner_pendant",
-    "banner_opposite",
-    "banner_neighbor",
-    "banner_hub",
-    "lollipop_pendant",
-    "lollipop_clique",
-    "lollipop_hub",
-    "dart_pendant",
-    "dart_tip",
-    "dart_hub",
-    "dart_pendant_hub",
-    "kite_pendant",
-    "kite_tip",
-    "kite_pendant_tip",
-    "kite_hub",
-    "butterfly_wing",
-    "butterfly_hub",
-    "bipartite23_three",
-    "bipartite23_two",
-    "house_roof",
-    "house_floor",
-    "house_corner",
-    "book_page",
-    "book_hub",
-    "gem_end",
-    "gem_inner",
-    "gem_hub",
-    "bipartite23e_single",
-    "bipartite23e_joined",
-    "bipartite23e_two",
-    "cliques5_minus_path_two",
-    "cliques5_minus_path_three",
-    "cliques5_minus_path_four",
-    "wheel_rim",
-    "wheel_hub",
-    "clique5_minus_edge_tip",
-    "clique5_minus_edge_base",
+    "banner_pendant", "banner_opposite", "banner_neighbor", "banner_hub",
+    "lollipop_pendant", "lollipop_clique", "lollipop_hub",
+    "dart_pendant", "dart_tip", "dart_hub", "dart_pendant_hub",
+    "kite_pendant", "kite_tip", "kite_pendant_tip", "kite_hub",
+    "butterfly_wing", "butterfly_hub",
+    "bipartite23_three", "bipartite23_two",
+    "house_roof", "house_floor", "house_corner",
+    "book_page", "book_hub",
+    "gem_end", "gem_inner", "gem_hub",
+    "bipartite23e_single", "bipartite23e_joined", "bipartite23e_two",
+    "cliques5_minus_path_two", "cliques5_minus_path_three", "cliques5_minus_path_four",
+    "wheel_rim", "wheel_hub",
+    "clique5_minus_edge_tip", "clique5_minus_edge_base",
     "clique5",
-)
+)  # fmt: skip
 I = namedtuple("I", SUMS)(*range(len(SUMS)))  # noqa: E741
 
 
@@ -121,8 +79,9 @@ def _quadruples(x):
 
 
 @entry
-def sum_neighbors3(high_ptr, high, degree, per_edge, sums):
+def sum_neighbors3(graph, degree, per_edge, sums):
     """Sizes 2 and 3, from the degrees and the triangles of every edge."""
+    high_ptr, high = graph.high_ptr, graph.high
     n = len(degree)
     for v in range(n):
         for e in range(high_ptr[v], high_ptr[v + 1]):
@@ -138,8 +97,9 @@ def sum_neighbors3(high_ptr, high, degree, per_edge, sums):
 
 
 @entry
-def sum_neighbors4(high_ptr, high, degree, per_edge, sums):
+def sum_neighbors4(graph, degree, per_edge, sums):
     """Size 4 without cycles, cliques and diamond tips; after `sum_neighbors3`."""
+    high_ptr, high = graph.high_ptr, graph.high
     n = len(degree)
     for v in range(n):
         for e in range(high_ptr[v], high_ptr[v + 1]):
@@ -164,12 +124,13 @@ def _neighbor4(v, u, t, degree, sums):
 
 
 @entry
-def sum_neighbors5(high_ptr, high, degree, per_edge, beyond, cycles, cliques, sums):
+def sum_neighbors5(graph, degree, per_edge, beyond, cycles, cliques, sums):
     """Size 5: all sums that take one step from the sums of sizes 3 and 4 at a vertex or an edge.
 
     At an edge: beyond is the sum of d - 2 over the third vertices of its triangles, cycles are its 4-cycles, cliques
     its 4-cliques.
     """
+    high_ptr, high = graph.high_ptr, graph.high
     n = len(degree)
     reach = np.zeros(n, np.int64)  # the sum of d - 1 over the neighbors so far
     for v in range(n):
@@ -227,8 +188,9 @@ def _neighbor5(v, u, t, beyond, cycles, cliques, degree, reach, sums):
 
 
 @entry
-def sum_cliques4(high_ptr, high, per_edge, sums, halt):
+def sum_cliques4(graph, per_edge, sums, halt):
     """Diamond tips and 4-cliques, from the rows of bits of the higher neighbors of every vertex."""
+    high_ptr, high = graph.high_ptr, graph.high
     slot_of = np.zeros(len(high_ptr) - 1, np.uint32)
     out = 0
     for u in range(len(high_ptr) - 1):
@@ -282,46 +244,38 @@ def sum_cliques4(high_ptr, high, per_edge, sums, halt):
 
 
 @entry
-def sum_cycles4(low_ptr, low, high_ptr, high, sums, halt):
+def sum_cycles4(graph, sums, halt):
     """4-cycles from their highest vertex: two paths of two steps to the opposite vertex."""
-    n = len(high_ptr) - 1
+    near_ptr, near, middle = graph.near_ptr, graph.near, graph.middle
+    n = len(middle)
     ways, touched = np.zeros(n, np.int64), np.empty(n, np.uint32)
-    for top in range(len(high_ptr) - 1):
+    for top in range(n):
         if is_set(halt):
             break
-        size = _walk_below(top, low_ptr, low, high_ptr, high, ways, touched)
+        size = _walk_below(graph, top, ways, touched)
         for s in range(size):
             amount = _pairs(ways[touched[s]])
             sums[top, I.cycle4] += amount
             sums[touched[s], I.cycle4] += amount
-        for e in range(low_ptr[top], low_ptr[top + 1]):
-            middle = low[e]
+        for k in near[near_ptr[top] : middle[top]]:
             amount = 0
-            for f in range(low_ptr[middle], low_ptr[middle + 1]):
-                amount += ways[low[f]] - 1
-            for f in range(high_ptr[middle], high_ptr[middle + 1]):
-                if high[f] >= top:
+            for f in range(near_ptr[k], near_ptr[k + 1]):
+                if near[f] >= top:
                     break
-                amount += ways[high[f]] - 1
-            sums[middle, I.cycle4] += amount
+                amount += ways[near[f]] - 1
+            sums[k, I.cycle4] += amount
         for s in range(size):
             ways[touched[s]] = 0
 
 
 @helper
-def _walk_below(top, low_ptr, low, high_ptr, high, ways, touched):
+def _walk_below(graph, top, ways, touched):
     """Add the paths top - k - j with k and j below top to ways[j]; the number of vertices that they reach."""
+    near_ptr, near = graph.near_ptr, graph.near
     size = 0
-    for e in range(low_ptr[top], low_ptr[top + 1]):
-        middle = low[e]
-        for f in range(low_ptr[middle], low_ptr[middle + 1]):
-            j = low[f]
-            if ways[j] == 0:
-                touched[size] = j
-                size += 1
-            ways[j] += 1
-        for f in range(high_ptr[middle], high_ptr[middle + 1]):
-            j = high[f]
+    for k in near[near_ptr[top] : graph.middle[top]]:
+        for f in range(near_ptr[k], near_ptr[k + 1]):
+            j = near[f]
             if j >= top:
                 break
             if ways[j] == 0:
@@ -335,8 +289,9 @@ def _walk_below(top, low_ptr, low, high_ptr, high, ways, touched):
 
 
 @entry
-def sum_at_edges(ptr, third, lower_edge, upper_edge, degree, per_edge, beyond, around):
+def sum_at_edges(lists, degree, per_edge, beyond, around):
     """For every edge the sums over its triangles of d - 2 at the third vertex, and of t - 1 at the other two edges."""
+    ptr, third, lower_edge, upper_edge = lists.ptr, lists.third, lists.lower_edge, lists.upper_edge
     for e in range(len(per_edge)):
         for z in range(ptr[e], ptr[e + 1]):
             beyond[e] += degree[third[z]] - 2
@@ -344,32 +299,30 @@ def sum_at_edges(ptr, third, lower_edge, upper_edge, degree, per_edge, beyond, a
 
 
 @entry
-def sum_cliques(
-    low_ptr, low, high_ptr, high, ptr, third, lower_edge, upper_edge, degree, per_edge, cliques, sums, halt
-):
+def sum_cliques(graph, lists, degree, per_edge, cliques, sums, halt):
     """Cliques of 4 and 5 vertices and what is near them, by their lowest vertex u; cliques: 4-cliques of edges.
 
     The neighbors of u are numbered in rank order, and rows of bits say which of them are adjacent to a higher one.
     """
+    near_ptr, near, middle, high_ptr, high = graph.near_ptr, graph.near, graph.middle, graph.high_ptr, graph.high
+    ptr, third, lower_edge, upper_edge = lists.ptr, lists.third, lists.lower_edge, lists.upper_edge
     most, out = 0, 0
     for u in range(len(high_ptr) - 1):
         most = max(most, degree[u])
         out = max(out, high_ptr[u + 1] - high_ptr[u])
-    slot_of = np.zeros(len(low_ptr) - 1, np.uint32)
-    members = np.empty(most, np.uint32)
+    slot_of = np.zeros(len(middle), np.uint32)
     rows = np.zeros((out, (most + 63) >> 6), np.uint64)
     both = np.zeros((most + 63) >> 6, np.uint64)
     for u in range(len(high_ptr) - 1):
         first, last = high_ptr[u], high_ptr[u + 1]
-        below = low_ptr[u + 1] - low_ptr[u]
+        below = middle[u] - near_ptr[u]
         words = (degree[u] + 63) >> 6
         if ptr[last] == ptr[first]:
             continue
         if is_set(halt):
             break
         for s in range(degree[u]):
-            members[s] = low[low_ptr[u] + s] if s < below else high[first + s - below]
-            slot_of[members[s]] = s
+            slot_of[near[near_ptr[u] + s]] = s
         for e in range(first, last):
             row = rows[e - first]
             for q in range(words):
@@ -412,7 +365,7 @@ def sum_cliques(
                     while rest:
                         s = (q << 6) + int64(lowest_bit(rest))
                         rest &= rest - uint64(1)
-                        x = members[s]
+                        x = near[near_ptr[u] + s]
                         sums[x, I.clique5_minus_edge_tip] += common - 1
                         if s >= above:
                             last_row = rows[s - below]
@@ -435,10 +388,10 @@ def sum_cliques(
 
 
 @entry
-def sum_triangles(
-    high_ptr, high, ptr, third, lower_edge, upper_edge, degree, per_edge, beyond, around, cycles, cliques, sums
-):
+def sum_triangles(graph, lists, degree, per_edge, beyond, around, cycles, cliques, sums):
     """All sums over the triangles at a vertex of numbers at their vertices and edges, and 4-cliques."""
+    high_ptr, high = graph.high_ptr, graph.high
+    ptr, third, lower_edge, upper_edge = lists.ptr, lists.third, lists.lower_edge, lists.upper_edge
     for u in range(len(high_ptr) - 1):
         for e in range(high_ptr[u], high_ptr[u + 1]):
             v = high[e]
@@ -473,50 +426,44 @@ def _corner(v, a, b, va, vb, ab, degree, per_edge, beyond, around, cycles, cliqu
 
 
 @entry
-def sum_wheels(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, sums, halt):
+def sum_wheels(graph, lists, sums, halt):
     """Wheels: 4-cycles among the neighbors of their hub.
 
     Where the neighbors are densely connected, codegrees of all pairs come from rows of bits; elsewhere each cycle is
     found from its highest vertex, along lists of triangles.
     """
-    n = len(low_ptr) - 1
+    near_ptr, near_edge, ptr = graph.near_ptr, graph.near_edge, lists.ptr
+    n = len(near_ptr) - 1
     ways, slot_of, touched = np.zeros(n, np.int64), np.zeros(n, np.uint32), np.empty(n, np.uint32)
-    members = np.empty(64, np.uint32)
     rows = np.zeros((64, 1), np.uint64)
-    for hub in range(len(high_ptr) - 1):
+    for hub in range(n):
         if is_set(halt):
             break
-        below = low_ptr[hub + 1] - low_ptr[hub]
-        degree = below + high_ptr[hub + 1] - high_ptr[hub]
-        if len(members) < degree:
-            members = np.empty(2 * degree, np.uint32)
+        degree = near_ptr[hub + 1] - near_ptr[hub]
         steps = 0
-        for s in range(degree):
-            e = high_ptr[hub] + s - below if s >= below else int64(low_edge[low_ptr[hub] + s])
-            members[s] = high[e] if s >= below else low[low_ptr[hub] + s]
+        for e in near_edge[near_ptr[hub] : near_ptr[hub + 1]]:
             steps += (ptr[e + 1] - ptr[e]) ** 2
         words = (degree + 63) >> 6
         if degree * degree * words < steps:
             if len(rows) < degree:
                 rows = np.zeros((2 * degree, (2 * degree + 63) >> 6), np.uint64)
-            _wheels_by_bits(
-                hub, below, degree, low_ptr, low_edge, high_ptr, ptr, third, slot_of, members, rows, sums, halt
-            )
+            _wheels_by_bits(graph, lists, hub, slot_of, rows, sums, halt)
         else:
-            _wheels_by_lists(
-                hub, below, degree, low_ptr, low_edge, high_ptr, ptr, third, lower_edge, upper_edge, members,
-                ways, touched, sums,
-            )  # fmt: skip
+            _wheels_by_lists(graph, lists, hub, ways, touched, sums)
         sums[hub, I.wheel_hub] //= 2  # each cycle was found from both pairs of opposite vertices
 
 
 @helper
-def _wheels_by_bits(hub, below, degree, low_ptr, low_edge, high_ptr, ptr, third, slot_of, members, rows, sums, halt):
+def _wheels_by_bits(graph, lists, hub, slot_of, rows, sums, halt):
+    ptr, third = lists.ptr, lists.third
+    first, last = graph.near_ptr[hub], graph.near_ptr[hub + 1]
+    members, edges = graph.near[first:last], graph.near_edge[first:last]
+    degree = len(members)
     words = (degree + 63) >> 6
     for s in range(degree):
         slot_of[members[s]] = s
     for s in range(degree):
-        e = high_ptr[hub] + s - below if s >= below else int64(low_edge[low_ptr[hub] + s])
+        e = edges[s]
         for q in range(words):
             rows[s, q] = uint64(0)
         for z in range(ptr[e], ptr[e + 1]):
@@ -540,14 +487,13 @@ def _wheels_by_bits(hub, below, degree, low_ptr, low_edge, high_ptr, ptr, third,
 
 
 @helper
-def _wheels_by_lists(
-    hub, below, degree, low_ptr, low_edge, high_ptr, ptr, third, lower_edge, upper_edge, members, ways, touched, sums
-):
+def _wheels_by_lists(graph, lists, hub, ways, touched, sums):
+    near_ptr, near, near_edge = graph.near_ptr, graph.near, graph.near_edge
+    ptr, third, lower_edge, upper_edge = lists.ptr, lists.third, lists.lower_edge, lists.upper_edge
     total = 0
-    for s in range(degree):
-        outward = s >= below
-        e = high_ptr[hub] + s - below if outward else int64(low_edge[low_ptr[hub] + s])
-        top = members[s]
+    for s in range(near_ptr[hub], near_ptr[hub + 1]):
+        top, e = near[s], near_edge[s]
+        outward = top > hub
         size = 0
         for z in range(ptr[e], ptr[e + 1]):
             if third[z] >= top:
@@ -585,45 +531,33 @@ def _wheels_by_lists(
 
 
 @entry
-def sum_pairs(
-    low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, degree, per_edge,
-    cycles, sums, halt,
-):  # fmt: skip
+def sum_pairs(graph, lists, degree, per_edge, cycles, sums, halt):
     """Sums over pairs a < b, their c common neighbors x and the edges among these; cycles: 4-cycles of edges."""
-    n = len(low_ptr) - 1
+    near_ptr, near, near_edge = graph.near_ptr, graph.near, graph.near_edge
+    ptr, third, lower_edge, upper_edge = lists.ptr, lists.third, lists.lower_edge, lists.upper_edge
+    n = len(near_ptr) - 1
     ways, joined = np.zeros(n, np.int64), np.zeros(n, np.int64)
     touched = np.empty(n, np.uint32)
-    for a in range(len(high_ptr) - 1):
+    for a in range(n):
         if is_set(halt):
             break
-        below = low_ptr[a + 1] - low_ptr[a]
         da = degree[a]
         if da < 2:
             continue
         size = 0
-        for s in range(da):
-            x = low[low_ptr[a] + s] if s < below else high[high_ptr[a] + s - below]
-            for f in range(high_ptr[x + 1] - 1, high_ptr[x] - 1, -1):
-                b = high[f]
+        for x in near[near_ptr[a] : near_ptr[a + 1]]:
+            for f in range(near_ptr[x + 1] - 1, near_ptr[x] - 1, -1):
+                b = near[f]
                 if b <= a:
                     break
                 if ways[b] == 0:
                     touched[size] = b
                     size += 1
                 ways[b] += 1
-            if x > a:
-                for f in range(low_ptr[x + 1] - 1, low_ptr[x] - 1, -1):
-                    b = low[f]
-                    if b <= a:
-                        break
-                    if ways[b] == 0:
-                        touched[size] = b
-                        size += 1
-                    ways[b] += 1
-        for s in range(da):  # triangles a x y, x < y, and the vertices b above a beyond the edge x y
-            outward = s >= below
-            e = high_ptr[a] + s - below if outward else int64(low_edge[low_ptr[a] + s])
-            x = high[e] if outward else low[low_ptr[a] + s]
+        # triangles a x y, x < y, and the vertices b above a beyond the edge x y
+        for s in range(near_ptr[a], near_ptr[a + 1]):
+            x, e = near[s], near_edge[s]
+            outward = x > a
             for z in range(ptr[e + 1] - 1, ptr[e] - 1, -1):
                 y = third[z]
                 if y <= x:
@@ -638,38 +572,23 @@ def sum_pairs(
                     beside += ways[b] - 2
                 sums[x, I.bipartite23e_joined] += beside
                 sums[y, I.bipartite23e_joined] += beside
-        for s in range(da):
-            outward = s >= below
-            e = high_ptr[a] + s - below if outward else int64(low_edge[low_ptr[a] + s])
-            x = high[e] if outward else low[low_ptr[a] + s]
+        for s in range(near_ptr[a], near_ptr[a + 1]):
+            x, e = near[s], near_edge[s]
             t = per_edge[e]
             floor, single, three, met = 0, 0, 0, 0
-            for f in range(high_ptr[x + 1] - 1, high_ptr[x] - 1, -1):
-                b = high[f]
+            for r in range(near_ptr[x + 1] - 1, near_ptr[x] - 1, -1):
+                b = near[r]
                 if b <= a:
                     break
                 others = ways[b] - 1
                 if others:
+                    f = near_edge[r]
                     met += others
                     cycles[f] += others
                     floor += others * per_edge[f]
                     single += joined[b]
                     three += _pairs(others)
                     sums[b, I.house_floor] += others * t
-            if outward:
-                for r in range(low_ptr[x + 1] - 1, low_ptr[x] - 1, -1):
-                    b = low[r]
-                    if b <= a:
-                        break
-                    others = ways[b] - 1
-                    if others:
-                        f = low_edge[r]
-                        met += others
-                        cycles[f] += others
-                        floor += others * per_edge[f]
-                        single += joined[b]
-                        three += _pairs(others)
-                        sums[b, I.house_floor] += others * t
             cycles[e] += met
             sums[a, I.house_floor] += floor
             sums[x, I.bipartite23e_single] += single
@@ -694,27 +613,28 @@ def sum_pairs(
 
 
 @entry
-def sum_cycles5(low_ptr, low, high_ptr, high, sums, halt):
+def sum_cycles5(graph, sums, halt):
     """Closed walks top - k - j - l - m - top on the vertices below top, with k, j, l distinct and j, l, m distinct.
 
     There are ways[j] paths top - k - j. Such a walk is a 5-cycle unless k = m (`drop_tailed_triangles`).
     """
-    n = len(low_ptr) - 1
+    near_ptr, near, middle = graph.near_ptr, graph.near, graph.middle
+    n = len(middle)
     ways, direct, reach = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
     touched = np.empty(n, np.uint32)
-    for top in range(len(high_ptr) - 1):
+    for top in range(n):
         if is_set(halt):
             break
-        first, last = low_ptr[top], low_ptr[top + 1]
-        for e in range(first, last):
-            direct[low[e]] = 1
-        size = _walk_below(top, low_ptr, low, high_ptr, high, ways, touched)
+        lower = near[near_ptr[top] : middle[top]]
+        for k in lower:
+            direct[k] = 1
+        size = _walk_below(graph, top, ways, touched)
         total = 0
         for s in range(size):
             j = touched[s]
             met = 0
-            for f in range(low_ptr[j], low_ptr[j + 1]):
-                other = low[f]
+            for f in range(near_ptr[j], middle[j]):
+                other = near[f]
                 if ways[other]:
                     here, there = ways[j] - direct[other], ways[other] - direct[j]
                     reach[j] += there
@@ -724,34 +644,32 @@ def sum_cycles5(low_ptr, low, high_ptr, high, sums, halt):
             sums[j, I.cycle5] += met
             total += met
         sums[top, I.cycle5] += total
-        for e in range(first, last):
-            k = low[e]
+        for k in lower:
             amount = 0
-            for f in range(low_ptr[k], low_ptr[k + 1]):
-                j = low[f]
-                amount += reach[j] - (ways[k] - direct[j])
-            for f in range(high_ptr[k], high_ptr[k + 1]):
-                j = high[f]
+            for f in range(near_ptr[k], near_ptr[k + 1]):
+                j = near[f]
                 if j >= top:
                     break
                 amount += reach[j] - (ways[k] - direct[j])
             sums[k, I.cycle5] += amount
-        for e in range(first, last):
-            direct[low[e]] = 0
+        for k in lower:
+            direct[k] = 0
         for s in range(size):
             ways[touched[s]] = 0
             reach[touched[s]] = 0
 
 
 @entry
-def drop_tailed_triangles(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, sums, halt):
+def drop_tailed_triangles(graph, lists, sums, halt):
     """Take off the closed walks of `sum_cycles5` with k = m: a triangle j k l, and a higher vertex adjacent to k."""
-    for u in range(len(low_ptr) - 1):
+    near_ptr, near, near_edge, high_ptr, high = graph.near_ptr, graph.near, graph.near_edge, graph.high_ptr, graph.high
+    ptr, third, lower_edge, upper_edge = lists.ptr, lists.third, lists.lower_edge, lists.upper_edge
+    for u in range(len(high_ptr) - 1):
         if is_set(halt):
             break
         below = 0  # triangles of u with both other vertices below the next neighbor
-        for f in range(low_ptr[u], low_ptr[u + 1]):
-            below += _thirds_below(low[f], low_edge[f], ptr, third)
+        for f in range(near_ptr[u], graph.middle[u]):
+            below += _thirds_below(near[f], near_edge[f], ptr, third)
         for e in range(high_ptr[u], high_ptr[u + 1]):
             v = high[e]
             sums[v, I.cycle5] -= below

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from anysize._errors import naming_extra
 from anysize._text import plural
 from anysize.cli.shared import (
     PAGES,
@@ -47,12 +48,8 @@ def report(
         names = split_names(tasks)
         if names is not None and not names:
             raise ValueError("--tasks needs at least one task, such as --tasks sbm-20; got none.")
-        try:
+        with naming_extra("the report"):
             from anysize.paper.report.build import make_report
-        except ModuleNotFoundError as error:
-            if error.name is None or not error.name.startswith("matplotlib"):
-                raise
-            raise ImportError("the report needs matplotlib: pip install 'anysize[plot]'.") from error
         store = RecordStore(records)
         recorded = {record.task for record in store.read(task=names, curves=False)}
         check_tasks(names, recorded)

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from anysize import __version__
 from anysize._html import Section, cards, html_table, missing, page, paragraph, text, tiles
-from anysize._json import compact_json
 from anysize._progress import ProgressFunction, ignore_progress, rough_duration
+from anysize._schema import compact_json
 from anysize._typing import PathLike
 from anysize.evaluation.records import Record, now
 from anysize.evaluation.store import RecordStore

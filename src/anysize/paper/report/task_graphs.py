@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from anysize._html import card, cards, html_table, missing, paragraph, text
+from anysize._html import bar, card, cards, html_table, missing, paragraph, text
 from anysize._typing import FloatArray, PathLike
 from anysize.counting.counts import Counts, Over
 from anysize.evaluation.describe import shift
@@ -170,7 +170,7 @@ def _drift_table(patterns: list[Drift], graphs: TaskGraphs) -> str:
             _density(drift.train),
             _density(drift.test),
             _with_error(drift.difference, drift.error),
-            _bar(drift.difference / largest),
+            bar(drift.difference / largest),
         )
         for drift in occurring
     ]
@@ -191,14 +191,6 @@ def _with_error(value: float, error: float) -> str:
         return f"{value:+.2g} ± 0"
     digits = min(max(1 - floor(log10(error)), 0), 8)
     return f"{value:+.{digits}f} ± {error:.{digits}f}"
-
-
-def _bar(share: float) -> str:
-    """A bar from the middle to the right for an increase, to the left for a decrease."""
-    width = abs(share) * 50
-    start = 50.0 if share >= 0 else 50 - width
-    css_class = "" if share >= 0 else ' class="down"'
-    return f'<span class="bar"><i{css_class} style="left: {start:.1f}%; width: {width:.1f}%"></i></span>'
 
 
 def _sampled(graphs: GraphSet) -> GraphSet:

@@ -14,7 +14,7 @@ from functools import cache
 from math import exp, inf
 from typing import Literal, TypeAlias, get_args
 
-from anysize._typing import check_integer
+from anysize._schema import check_integer
 from anysize.patterns.orbits import automorphisms
 from anysize.patterns.pattern import check_size, connected_patterns
 

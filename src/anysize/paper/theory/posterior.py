@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anysize._typing import FloatArray, check_integer
+from anysize._schema import check_integer
+from anysize._typing import FloatArray
 from anysize.causal.coloring import check_shares
 from anysize.causal.environments import label_probabilities
 from anysize.causal.graphons import ErdosRenyi

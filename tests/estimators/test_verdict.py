@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from anysize import GraphClassifier, GraphError, GraphSet, GraphWarning, ModelWarning, compare, diagnose, load_model
-from anysize.estimators.held_out import MIN_SECONDS, balanced_mean_and_error
+from anysize.estimators.verdict import MIN_SECONDS, balanced_mean_and_error
 from anysize.splits import smaller_and_larger
 
 SIZES = (10, 12, 14, 16, 20)
