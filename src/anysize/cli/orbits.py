@@ -10,8 +10,6 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rich import box
-from rich.table import Table
 from scipy.sparse import csr_array
 
 from anysize._errors import naming_extra
@@ -19,10 +17,12 @@ from anysize._files import atomic_write
 from anysize._text import csv_cell, escape_surrogates
 from anysize._typing import IntArray
 from anysize.cli.input import graph_names
-from anysize.cli.shared import PlainConsole, console, errors, late_progress, open_output, parse_sizes
+from anysize.cli.shared import PlainConsole, console, errors, late_progress, open_output, parse_sizes, text_table
 from anysize.graphs.ragged import owners
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from anysize.counting.orbits.numbering import EdgePosition, Position
     from anysize.graphs.graphset import GraphSet
 
@@ -117,12 +117,9 @@ def _summary(counted: _Counted, top: int) -> Table:
         held, largest = np.count_nonzero(table, axis=0), table.max(axis=0, initial=0)
     else:
         held, largest = np.bincount(table.indices, minlength=table.shape[1]), _largest(table)
-    shown = Table(box=box.SIMPLE, header_style="bold")
     plural = "vertices" if counted.per == "vertex" else "edges"
-    for heading in ("orbit", "pattern", f"{plural} of the pattern"):
-        shown.add_column(heading)
-    for heading in (f"mean over {plural}", "largest", f"{plural} with it"):
-        shown.add_column(heading, justify="right")
+    numbers = f"mean over {plural}", "largest", f"{plural} with it"
+    shown = text_table("orbit", "pattern", f"{plural} of the pattern", right=numbers)
     for number in np.sort(np.argsort(-sums, kind="stable")[:top]):
         _, pattern, places = counted.positions[number]
         position = ", ".join(str(at) if isinstance(at, int) else f"{at[0]}-{at[1]}" for at in places)

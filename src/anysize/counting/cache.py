@@ -142,7 +142,7 @@ def content_digest(graphs: GraphSet) -> bytes:
 
 def attributes_digest(graphs: GraphSet) -> bytes:
     """SHA-256 of the edge colors, directions and features of graphs, which counts do not use; empty without any."""
-    if graphs.edge_colors is None and graphs.directions is None and graphs.features is None:
+    if not graphs.has_edge_types and graphs.features is None:
         return b""
     if graphs.edge_colors is not None:
         used = np.flatnonzero(np.bincount(graphs.edge_colors))

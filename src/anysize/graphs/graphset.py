@@ -149,7 +149,7 @@ class GraphSet:
                 raise ValueError("indices: expected every edge in both directions, and no self loops")
             if self.colors is not None and vertices and self.colors.max() >= len(self.palette):
                 raise ValueError(f"colors: expected positions in the palette of {len(self.palette)} colors")
-            if self.edge_colors is not None or self.directions is not None:
+            if self.has_edge_types:
                 self._check_edge_attributes()
             if self.features is not None and not np.isfinite(self.features).all():
                 raise ValueError("features: expected finite numbers")
@@ -194,6 +194,11 @@ class GraphSet:
     def degrees(self) -> IntArray:
         """Degree of every vertex of the set."""
         return self.indptr[1:] - self.indptr[:-1]
+
+    @property
+    def has_edge_types(self) -> bool:
+        """Whether edges have colors or directions."""
+        return self.edge_colors is not None or self.directions is not None
 
     @property
     def neighbors(self) -> IntArray:
