@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from anysize._errors import GraphError
 from anysize._text import plural
 from anysize._typing import BoolArray, IntArray, PathLike
-from anysize.graphs.attributes import ARRAYS, ATTRIBUTES, check_features
+from anysize.graphs.attributes import ARRAYS, ATTRIBUTES, check_features, joined_names
 from anysize.graphs.colors import ColorName, check_palette, encode_colors, recode, unite_palettes
 from anysize.graphs.labels import (
     is_table,
@@ -62,6 +62,7 @@ class GraphSet:
             if all edges are undirected.
         features: one row of numbers per vertex, or None.
         feature_names: a name for every column of ``features``, or nothing.
+        vertex_names: what the source calls every vertex, integers or strings; None if that is 0, 1, ... in each graph.
 
     Examples:
         >>> path = GraphSet.from_edges([(0, 1), (1, 2)], colors=["C", "C", "O"])
@@ -84,6 +85,7 @@ class GraphSet:
     features: NDArray[np.float32] | None = None
     feature_names: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
+    vertex_names: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         wrong, lengths = [], []
@@ -344,6 +346,7 @@ class GraphSet:
                 undirected = [np.zeros(len(s.indices), np.uint8) for s in united]
                 arrays = [none if array is None else array for array, none in zip(arrays, undirected, strict=True)]
             fields[name] = None if any(array is None for array in arrays) else np.concatenate(arrays)
+        fields["vertex_names"] = joined_names([s.vertex_names for s in united], [s.sizes for s in united])
         return GraphSet(
             offsets(np.concatenate([s.sizes for s in united])),
             offsets(np.concatenate([s.degrees for s in united])),
