@@ -131,6 +131,19 @@ def test_fit_for_programs(folder: Path, tmp_path: Path) -> None:
     assert made.score(graphs) == pytest.approx((16 * told["train"] + 4 * told["validation"]) / 20)
 
 
+def test_held_out_scores_can_be_left_out(folder: Path, tmp_path: Path) -> None:
+    out, wanted = tmp_path / "m", (tmp_path / "checked", "--method", "wl-kernel", "--json")
+    checked = json.loads(run("fit", folder / "TRAIN", "--out", *wanted).stdout)
+    done = run("fit", folder / "TRAIN", "--out", out, "--method", "wl-kernel", "--no-check", "--json")
+    assert done.exit_code == 0, done.output
+    assert checked["held_out"]
+    assert not json.loads(done.stdout)["held_out"]
+    without, with_scores = (run("predict", file, folder / "NEW") for file in (out, tmp_path / "checked"))
+    assert without.stdout == with_scores.stdout
+    assert "expected on these graphs" in with_scores.stderr
+    assert "expected on these graphs" not in without.stderr
+
+
 def test_predictions_as_csv(folder: Path, model: Path, tmp_path: Path) -> None:
     done = run("predict", model, folder / "NEW", "--out", tmp_path / "p.csv")
     assert done.exit_code == 0, done.output
@@ -421,7 +434,7 @@ def test_what_explain_refuses(folder: Path, model: Path, tmp_path: Path) -> None
         ((kernel, folder / "NEW"), "this is majority"),
         ((model, folder / "NEW", "--graph", 8), "a number from 0 to 7"),
         ((model, folder / "NEW", "--graph", "x"), "has no graph 'x'"),
-        ((model, folder / "NEW", "--out", tmp_path / "why.png"), "has 8; add --graph"),
+        ((model, folder / "NEW", "--out", tmp_path / "why.png"), "one graph of the 8 in"),
         ((model, folder / "NEW", "--graph", 0, "--out", tmp_path / "why.txt"), "ends in .png, .svg, .pdf"),
         ((model, folder / "NEW", "--graph", 0, "--out", tmp_path / "no" / "why.png"), "which does not exist"),
         ((model, tmp_path / "none"), "There is no file or folder"),

@@ -60,6 +60,32 @@ def test_a_molecule_is_named_by_its_smiles_and_drawn(tmp_path: Path) -> None:
     assert svg.count(">O</text>") >= 2  # the elements of the atoms are labels
 
 
+def test_smiles_are_explained_as_arguments_and_lines(tmp_path: Path) -> None:
+    model, picture, acid = tmp_path / "m.anysize", tmp_path / "why.svg", "CC(=O)O"
+    run("fit", TABLE, *MOLECULES, "--y", "acid", "--method", "sizemix", "--out", model)
+    said = run("explain", model, TABLE, *MOLECULES, "--graph", acid)
+    done = run("explain", model, acid, "--out", picture)
+    assert done.exit_code == 0, done.output
+    assert done.stdout == said.stdout
+    assert picture.exists()
+    lines = CliRunner().invoke(app, ["explain", str(model), "-", "--graph", acid], input=f"CCO\n{acid}\n")
+    assert lines.stdout == said.stdout
+    several = run("explain", model, "CCO", "C(", acid)
+    assert several.exit_code == 0, several.output
+    assert [line.split(":")[0] for line in several.stdout.splitlines() if line.startswith("graph")] == [
+        "graph CCO", f"graph {acid}",
+    ]  # fmt: skip
+    assert "C(: " in several.stderr
+    for words, message in (
+        (("no-such-file",), "There is no file or folder no-such-file, and RDKit cannot read it as SMILES."),
+        (("CCO", TABLE), "expected one file or folder, or SMILES; got 2 arguments"),
+        (("CCO", acid, "--out", picture), "--out draws one graph of the 2 in the arguments; add --graph."),
+    ):
+        wrong = run("explain", model, *words)
+        assert wrong.exit_code == 1
+        assert message in wrong.stderr.replace("\n", " ")
+
+
 def test_a_model_remembers_what_atoms_are_told_apart_by(tmp_path: Path) -> None:
     model, color = tmp_path / "m.anysize", ("--color", "element+aromatic")
     run("fit", TABLE, *MOLECULES, "--y", "acid", *color, "--method", "sizemix", "--out", model)

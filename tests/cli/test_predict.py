@@ -142,7 +142,7 @@ def test_what_predict_refuses_in_one_sentence(folder: Path, tmp_path: Path) -> N
     for arguments, stdin, told in (
         (("none.csv",), None, "There is no file or folder none.csv, and RDKit cannot read it as SMILES"),
         (("none.csv", "--smiles", "smiles"), None, "There is no file or folder none.csv"),
-        ((folder / "small.csv", folder / "new.csv"), None, "takes one file or folder, or SMILES"),
+        ((folder / "small.csv", folder / "new.csv"), None, "expected one file or folder, or SMILES"),
         (("",), None, "an empty argument"), (("-",), "", "standard input is empty"),
         (("-",), "xyz\n", "no row has a graph"), (("-",), '{"edges": 1}', "no row has a graph"),
         (("-",), b"\xff\xfe\n", "UTF-8"), ((tmp_path / "empty.csv", *smiles), None, "is empty"),

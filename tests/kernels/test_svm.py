@@ -16,6 +16,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
+from anysize._errors import GraphWarning
 from anysize.kernels.graphlet import GraphletKernel
 from anysize.kernels.svm import KernelClassifier
 from anysize.kernels.wl import WLKernel
@@ -161,3 +162,13 @@ def test_a_restored_classifier_predicts_the_same(kernel: Any, colored: bool, str
     with pytest.raises(ValueError, match="pass them as others"):
         restored.kernel_.kernel(test)
     np.testing.assert_array_equal(restored.kernel_.kernel(test, train), model.kernel_.kernel(test))
+
+
+def test_a_machine_that_misses_its_tolerance_ends_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs = three_classes()
+    expected = KernelClassifier(WLKernel(2), C=1e2).fit(graphs)
+    monkeypatch.setattr("anysize.kernels.svm.MAX_STEPS", 5)
+    with pytest.warns(GraphWarning, match="stopped after 5 steps.*smaller C"):
+        model = KernelClassifier(WLKernel(2), C=1e2).fit(graphs)
+    assert not np.allclose(model.weights_, expected.weights_)
+    assert set(model.predict(graphs)) <= set(model.classes_)

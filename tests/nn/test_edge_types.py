@@ -88,7 +88,7 @@ def test_patterns_are_embedded_as_vertex_by_vertex(training: bool, directed: boo
     assert len(structure.levels[1].index) < batch.present.sum()  # vertices share rows
     found = stack(structure)
     x = torch.eye(2, dtype=torch.float64)[batch.colors[batch.present]]
-    item = torch.from_numpy(batch.pattern)
+    item = torch.from_numpy(np.nonzero(batch.present)[0])
     for member in (0, 1):
         vertices = torch.cat(slow_levels(stack, x, arcs_of(columns.patterns, known), member), 1)
         slow = torch.zeros(len(columns), vertices.shape[1], dtype=torch.float64).index_add(0, item, vertices)
@@ -118,7 +118,9 @@ def test_recolored_patterns_keep_their_types_of_edges(share_rows: bool, permutat
     found = read_out(rows, draw.readouts), read_out(rows, draw.differences)
     copies, vertices, arcs = permutations or 1, int(batch.present.sum()), arcs_of(columns.patterns, known)
     assert not (pairs.inputs(7)[0] == pairs.inputs(8)[0]).all()
-    item = torch.from_numpy(np.tile(batch.pattern, 2 * copies) + np.repeat([0, len(columns)], copies * vertices))
+    item = torch.from_numpy(
+        np.tile(np.nonzero(batch.present)[0], 2 * copies) + np.repeat([0, len(columns)], copies * vertices)
+    )
     for member in (0, 1):
         drawn = pairs.inputs(7)[pairs.seed[member]].reshape(-1)
         x = pairs.inputs.features.double()[drawn]

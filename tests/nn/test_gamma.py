@@ -29,7 +29,7 @@ def indistinguishable(k: int) -> list[tuple[int, int]]:
     """Pairs of places in the catalog whose vertices have the same colors after any number of refinements."""
     columns = Columns.plain(k)
     batch = batch_of(columns)
-    item, stable = batch.pattern, batch.colors[batch.present]
+    item, stable = np.nonzero(batch.present)[0], batch.colors[batch.present]
     for _ in range(k):
         stable = refine(*batch.adjacency, stable).classes
     groups: dict[tuple[int, ...], list[int]] = defaultdict(list)

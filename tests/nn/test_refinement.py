@@ -12,7 +12,8 @@ import torch
 from nn.helpers import batch_of, random_columns
 
 from anysize.graphs.ragged import offsets
-from anysize.nn.rows.refinement import VertexClasses, class_level, neighbors_of, refine
+from anysize.nn.rows.maps import take_rows
+from anysize.nn.rows.refinement import VertexClasses, class_level, refine
 
 Adjacency = tuple[np.ndarray, np.ndarray]
 
@@ -63,12 +64,13 @@ def test_classes_are_those_of_the_slow_way(seed: int) -> None:
 
 def test_classes_that_share_a_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """The second hash shows that the first one is useless, until it is a good one."""
-    draws = iter([np.zeros((2, 3)), np.arange(6).reshape(2, 3), np.zeros((2, 3)), np.arange(6).reshape(2, 3)])
+    distinct = np.arange(6).reshape(2, 3)
+    useless = np.stack([np.zeros((2, 3), np.int64), distinct])
+    draws = iter([useless, useless, np.stack([distinct, distinct]) ** 5])
 
     class Source:
         def integers(self, *given: Any) -> np.ndarray:
-            drawn = next(draws, None)
-            return np.arange(6).reshape(2, 3).astype(np.uint64) ** 5 if drawn is None else drawn.astype(np.uint64)
+            return next(draws).astype(np.uint64)
 
     monkeypatch.setattr(np.random, "default_rng", lambda seed: Source())
     path = np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1])
@@ -83,7 +85,7 @@ def test_levels_look_at_the_right_rows_below() -> None:
         level = class_level(*batch.adjacency, below, above, with_extremes=True)
         assert level.neighbors is not None
         h = torch.randn(1, len(below), 2)
-        sums, own, (low, high) = level.sum_neighbors(h)[0], level.own(h)[0], level.neighbors.both(h)
+        sums, own, (low, high) = level.sum_neighbors(h)[0], take_rows(h, level.index)[0], level.neighbors.both(h)
         for row, vertex in enumerate(above.example):
             rows = h[0, below.classes[near(batch.adjacency, vertex)]]
             torch.testing.assert_close(sums[row], rows.sum(0))
@@ -92,13 +94,6 @@ def test_levels_look_at_the_right_rows_below() -> None:
             torch.testing.assert_close(high[0, row], rows.amax(0))
             assert level.degree[row] == len(rows)
             assert level.weight[row] == (above.classes == row).sum()
-
-
-def test_lists_of_neighbors_are_selected() -> None:
-    adjacency = random_graph(20, 4, 0)
-    chosen = np.array([7, 7, 3, 19])
-    selected = neighbors_of(*adjacency, chosen)
-    assert [near(selected, place) for place in range(4)] == [near(adjacency, vertex) for vertex in chosen]
 
 
 def test_classes_are_few_where_vertices_are_many() -> None:

@@ -10,13 +10,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anysize.cli.input import ColorsOption, Reading, read_input, with_reading_options, with_trained_color
+from anysize.cli.input import (
+    ColorsOption,
+    Reading,
+    graph_names,
+    read_input,
+    read_new,
+    select_graph,
+    with_reading_options,
+    with_trained_color,
+)
 from anysize.cli.shared import FIGURES, check_out, console, errors, handle_errors, note
 from anysize.graphs.labels import target_position
 
 if TYPE_CHECKING:
     from anysize.estimators.classifier import GraphClassifier
     from anysize.estimators.explain import Explanation
+    from anysize.estimators.regressor import GraphRegressor
     from anysize.graphs.graphset import GraphSet
     from anysize.kernels.explanation import VertexExplanation
 
@@ -32,7 +42,9 @@ def explain(
     model: Annotated[
         Path, typer.Argument(help="A model file that anysize fit wrote: auto, sizemix, wl-kernel, gamma.")
     ],
-    graphs: Annotated[Path, typer.Argument(help="Graphs to explain, such as the training graphs or new ones.")],
+    graphs: Annotated[
+        list[str], typer.Argument(help="Graphs to explain: any file of graphs, SMILES, or - for lines on stdin.")
+    ],
     reading: Reading,
     target: Annotated[str | None, typer.Option(help="One of several targets that the model predicts.")] = None,
     graph: Annotated[str | None, typer.Option(help="One of the graphs: its name, or its number from 0.")] = None,
@@ -56,13 +68,16 @@ def explain(
         def read(file: Path) -> GraphSet:
             return read_input(file, with_trained_color(reading, classifier, file), colors)
 
-        graph_set = read(graphs)
-        rows = _selected_rows(graph_set, graph, graphs)
+        is_file = len(graphs) == 1 and Path(graphs[0]).exists()
+        graph_set = read(Path(graphs[0])) if is_file else _read_rows(graphs, classifier, reading, colors)
+        where = graphs[0] if len(graphs) == 1 else "the arguments"
+        rows = _selected_rows(graph_set, graph, where)
         if out is not None and len(rows) != 1:
-            raise ValueError(f"--out draws one graph and {graphs} has {len(rows)}; add --graph.")
+            raise ValueError(f"--out draws one graph of the {len(rows)} in {where}; add --graph.")
         shown = rows if format is FormatOption.json else rows[:MAX_GRAPHS_SHOWN]
+        names = graph_names(graph_set)
         compared = None if reference is None else read(reference)
-        explanations = [(_name(graph_set, row), classifier.explain(graph_set[row], compared)) for row in shown]
+        explanations = [(names[row], classifier.explain(graph_set[row], compared)) for row in shown]
         if len(rows) > 1 and format is FormatOption.text and classifier.predicts == "classes":
             _show_classes(classifier, graph_set)
         _show(explanations, top, format)
@@ -73,23 +88,20 @@ def explain(
             errors.print(f"Wrote {out}.")
 
 
-def _name(graphs: GraphSet, row: int) -> str:
-    return str(row) if graphs.names is None else graphs.names[row]
+def _read_rows(words: list[str], model: GraphClassifier | GraphRegressor, reading: Reading, colors: bool) -> GraphSet:
+    """The graphs of SMILES that are arguments, or of standard input; what cannot be read is told."""
+    rows = read_new(words, model, reading, colors)
+    for name, problem in zip(rows.names, rows.problems, strict=True):
+        if problem:
+            note(f"{name}: {problem}.")
+    return rows.graphs
 
 
-def _selected_rows(graphs: GraphSet, graph: str | None, file: Path) -> list[int]:
+def _selected_rows(graphs: GraphSet, graph: str | None, where: str) -> list[int]:
     """The numbers of the graphs to explain: all, or the one with this name or number."""
     if not len(graphs):
-        raise ValueError(f"{file} holds no graphs.")
-    if graph is None:
-        return list(range(len(graphs)))
-    names = list(graphs.names or ())
-    if graph in names:
-        return [names.index(graph)]
-    if graph.isdecimal() and int(graph) < len(graphs):
-        return [int(graph)]
-    expected = f"{'a name, or ' if names else ''}a number from 0 to {len(graphs) - 1}"
-    raise ValueError(f"--graph must be {expected}; {file} has no graph {graph!r}.")
+        raise ValueError(f"{where} holds no graphs.")
+    return list(range(len(graphs))) if graph is None else [select_graph(graphs, graph, where)]
 
 
 def _show(explanations: list[tuple[str, Explanation | VertexExplanation]], top: int, format: FormatOption) -> None:

@@ -166,7 +166,7 @@ def read_new(
         raise ValueError("expected a file of graphs, SMILES, or - for standard input; got an empty argument.")
     files = [word for word in words if Path(word).exists()]
     if files and len(words) > 1:
-        raise ValueError(f"predict takes one file or folder, or SMILES; got {len(words)} arguments with {files[0]}.")
+        raise ValueError(f"expected one file or folder, or SMILES; got {len(words)} arguments with {files[0]}.")
     options = dict(reading)
     if "y" in options:
         options["y"] = _label_columns(options["y"], model)
@@ -242,6 +242,15 @@ def with_trained_color(reading: Reading, model: GraphClassifier | GraphRegressor
     elif not has_named_colors(file):
         return reading
     return reading if color is None else {**reading, "color": color}
+
+
+def select_graph(graphs: GraphSet, name: str, where: str) -> int:
+    """The number of the graph that ``--graph`` gives by its name or number."""
+    names = graph_names(graphs)
+    if name in names or (name.isdecimal() and int(name) < len(graphs)):
+        return names.index(name) if name in names else int(name)
+    expected = f"{'' if graphs.names is None else 'a name, or '}a number from 0 to {len(graphs) - 1}"
+    raise ValueError(f"--graph must be {expected}; {where} has no graph {name!r}.")
 
 
 def graph_names(graphs: GraphSet | Counts | GraphRows) -> list[str]:

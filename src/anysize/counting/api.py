@@ -106,7 +106,7 @@ def count(
             "edges=True counts exactly, with one engine; leave out engine, budget_s, max_memory and errors"
         )
     executor = active_executor() if len(graphset) else None
-    typed = edges and (graphset.edge_colors is not None or graphset.directions is not None)
+    typed = edges and graphset.has_edge_types
     if typed:
         if sizes[-1] > MAX_TYPED_SIZE:
             raise ValueError(
@@ -114,7 +114,7 @@ def count(
                 "smaller k, or drop the types with without_edge_colors() and without_directions()"
             )
         engine, executor = TYPED, None
-    elif graphset.edge_colors is not None or graphset.directions is not None:
+    elif graphset.has_edge_types:
         graphset = replace(graphset, edge_colors=None, edge_palette=(), directions=None)
     limit = None if max_memory is None else parse_bytes(max_memory, "max_memory")
     request = CountRequest(engine, samples, rel_error, seed, budget_s, limit)

@@ -275,15 +275,17 @@ class Counts:
         row = owners(self.matrix.indptr)
         column, copies = self.matrix.indices, self.matrix.data
         if over == "connected":
-            values = _quotients(copies, None, self._connected_subsets(row)[row])
-            return csr_array((values, column.copy(), self.matrix.indptr.copy()), shape=self.shape)
-        factor = self.columns.automorphisms[column] if over == "maps" else None
-        values = np.zeros(len(column))
-        for k in np.unique(self.columns.size):
-            here = np.flatnonzero(self.columns.size[column] == k)
-            factors = None if factor is None else factor[here]
-            values[here] = _quotients(copies[here], factors, self._ways(int(k), over)[row[here]])
-        return csr_array((values, column.copy(), self.matrix.indptr.copy()), shape=self.shape)
+            values = _quotients(copies, None, self._connected_subsets(row), row)
+        else:
+            values, factor = np.zeros(len(column)), self.columns.automorphisms[column] if over == "maps" else None
+            distinct, of_graph = np.unique(self.sizes, return_inverse=True)
+            for k in np.unique(self.columns.size).tolist():
+                here = np.flatnonzero(self.columns.size[column] == k)
+                ways = comb if over == "subsets" else perm  # of choosing k vertices
+                amounts = np.array([max(ways(n, k), 1) for n in distinct.tolist()], object)
+                factors = None if factor is None else factor[here]
+                values[here] = _quotients(copies[here], factors, amounts, of_graph[row[here]])
+        return csr_array((values, column.copy(), self.matrix.indptr.copy()), shape=self.matrix.shape)
 
     def _connected_subsets(self, row: IntArray) -> NDArray[np.object_]:
         """The number of connected subsets of every graph in this table, as a Python integer, at least 1."""
@@ -297,12 +299,6 @@ class Counts:
             total = np.zeros(len(self), object)
             np.add.at(total, row, data.astype(object))
         return np.asarray(np.maximum(total, 1), object)
-
-    def _ways(self, k: int, over: Over) -> NDArray[np.object_]:
-        """The number of k-subsets, or of maps of k vertices, of every graph, as a Python integer, at least 1."""
-        ways = comb if over == "subsets" else perm
-        distinct, inverse = np.unique(self.sizes, return_inverse=True)
-        return np.array([max(ways(int(n), k), 1) for n in distinct], object)[inverse]
 
     # ---- conversion and files ------------------------------------------------------------------------
 
@@ -347,15 +343,18 @@ def check_over(over: str) -> None:
         raise ValueError(f"over must be one of {', '.join(get_args(Over))}; got {over!r}")
 
 
-def _quotients(copies: IntArray, factor: IntArray | None, denominators: NDArray[np.object_]) -> FloatArray:
-    """copies * factor / denominators, every quotient correctly rounded."""
+def _quotients(
+    copies: IntArray, factor: IntArray | None, denominators: NDArray[np.object_], index: IntArray
+) -> FloatArray:
+    """copies * factor / denominators[index], every quotient correctly rounded."""
     if not len(copies):
         return np.zeros(0)
     if copies.dtype.kind == "f":  # estimates
-        return np.asarray(copies * (1 if factor is None else factor) / denominators.astype(np.float64))
+        return np.asarray(copies * (1 if factor is None else factor) / denominators.astype(np.float64)[index])
     largest = int(copies.max()) * (1 if factor is None else int(factor.max()))
     if largest < MAX_EXACT_INTEGER and max(denominators) < MAX_EXACT_INTEGER:
         product = copies if factor is None else copies * factor
-        return np.asarray(product / denominators.astype(np.float64))
+        return np.asarray(product / denominators.astype(np.float64)[index])
     factors = np.ones(len(copies), np.int64) if factor is None else factor
-    return np.array([c * f / d for c, f, d in zip(copies.tolist(), factors.tolist(), denominators, strict=True)])
+    exact = zip(copies.tolist(), factors.tolist(), denominators[index], strict=True)
+    return np.array([c * f / d for c, f, d in exact])

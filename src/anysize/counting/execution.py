@@ -163,11 +163,16 @@ def execute_plan(
         log.debug("counting, k = %d: samples (%s)", plan.sizes[0], plan.reason)
         counts = _sample(plan, plan.sample_size, graphs, threads, progress, numbers)
     else:
-        uses = tuple(use for choice in plan.choices for use in choice.uses)
+        uses: list[EngineUse] = []
+        on_the_way: set[int] = set()
+        seconds, tables = 0.0, []
+        for choice in plan.choices:
+            uses += choice.uses
+            on_the_way.update(choice.smaller)
+            seconds += choice.seconds + 1e-6
         for use in uses:
             log.debug("counting, %s", use)
-        report = shares_of(progress, sum(choice.seconds + 1e-6 for choice in plan.choices))
-        tables, on_the_way = [], {k for choice in plan.choices for k in choice.smaller}
+        report = shares_of(progress, seconds)
         for k in plan.sizes:
             parts: list[tuple[IntArray, CountTable]] = []
             for choice in plan.choices:
@@ -179,7 +184,7 @@ def execute_plan(
         if len(tables) > 1:  # sizes ascend, so the columns of tables side by side are in canonical order
             columns = unite([table.columns for table in tables])[0]
             matrix = csr_array(hstack([table.matrix for table in tables], "csr"))
-        counts = Counts(matrix, columns, graphs.sizes, graphs.y, graphs.names, uses)
+        counts = Counts(matrix, columns, graphs.sizes, graphs.y, graphs.names, tuple(uses))
     if progress is not None:
         progress(1.0)
     return counts

@@ -117,14 +117,14 @@ def choose_engines(
     if engine != "auto":
         return _cheapest([_requested(engine, features, k)], features, k, threads, limit, "requested")
     plain, largest = graphs.colors is None, graphs.sizes.max(initial=0)
-    engines = [e for e in ENGINES.values() if k in e.sizes and (e.colored or plain) and e not in (TYPED, BRUTE)]
-    if plain and limit is None:  # engines for plain graphs only are faster, but may need more memory
-        engines = [e for e in engines if not e.colored] or engines
-    small = BITSET in engines and largest <= ALWAYS_BITSET_VERTICES
+    small = plain and k in BITSET.sizes and largest <= ALWAYS_BITSET_VERTICES
     if small and (limit is None or BITSET.memory(features, k).within(limit).all()):
         why, costs = f"no graph has more than {ALWAYS_BITSET_VERTICES} vertices", BITSET.seconds(features, k)
         costs += BITSET.start / max(len(graphs), 1)
         return [EngineChoice(k, BITSET, np.arange(len(graphs)), costs, len(graphs), why)]
+    engines = [e for e in ENGINES.values() if k in e.sizes and (e.colored or plain) and e not in (TYPED, BRUTE)]
+    if plain and limit is None:  # engines for plain graphs only are faster, but may need more memory
+        engines = [e for e in engines if not e.colored] or engines
     if ENUMERATE in engines and len(graphs) > 4 * PILOT_GRAPHS and largest <= MAX_PILOT_VERTICES and limit is None:
         rows = np.linspace(0, len(graphs) - 1, PILOT_GRAPHS).astype(np.int64)
         pilot = choose_engines(graphs[rows], k, threads=threads)

@@ -81,8 +81,6 @@ def with_attributes_of(graphs: GraphSet, types: Sequence[EdgeType] | None) -> Gr
     >>> directed.edge_colors, directed.directions.tolist()
     (None, [0, 0, 0, 0])
     """
-    if types is None and graphs.edge_colors is None and graphs.directions is None:
-        return graphs
     colored, directed = attributes_of(types)
     if colored and graphs.edge_colors is None and len(graphs.indices):
         raise GraphError(

@@ -18,7 +18,7 @@ from anysize._errors import GraphError
 from anysize._schema import compact_json
 from anysize._text import plural
 from anysize._typing import BoolArray, IntArray, PathLike
-from anysize.graphs.attributes import ARRAYS, ATTRIBUTES, check_features
+from anysize.graphs.attributes import ARRAYS, ATTRIBUTES, check_features, joined_names
 from anysize.graphs.colors import ColorName, check_palette, encode_colors, recode, unite_palettes
 from anysize.graphs.labels import (
     is_table,
@@ -64,6 +64,7 @@ class GraphSet:
             if all edges are undirected.
         features: one row of numbers per vertex, or None.
         feature_names: a name for every column of ``features``, or nothing.
+        vertex_names: what the source calls every vertex, integers or strings; None if that is 0, 1, ... in each graph.
 
     Examples:
         >>> path = GraphSet.from_edges([(0, 1), (1, 2)], colors=["C", "C", "O"])
@@ -86,6 +87,7 @@ class GraphSet:
     features: NDArray[np.float32] | None = None
     feature_names: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
+    vertex_names: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         wrong, lengths = [], []
@@ -149,7 +151,7 @@ class GraphSet:
                 raise ValueError("indices: expected every edge in both directions, and no self loops")
             if self.colors is not None and vertices and self.colors.max() >= len(self.palette):
                 raise ValueError(f"colors: expected positions in the palette of {len(self.palette)} colors")
-            if self.edge_colors is not None or self.directions is not None:
+            if self.has_edge_types:
                 self._check_edge_attributes()
             if self.features is not None and not np.isfinite(self.features).all():
                 raise ValueError("features: expected finite numbers")
@@ -194,6 +196,11 @@ class GraphSet:
     def degrees(self) -> IntArray:
         """Degree of every vertex of the set."""
         return self.indptr[1:] - self.indptr[:-1]
+
+    @property
+    def has_edge_types(self) -> bool:
+        """Whether edges have colors or directions."""
+        return self.edge_colors is not None or self.directions is not None
 
     @property
     def neighbors(self) -> IntArray:
@@ -341,6 +348,7 @@ class GraphSet:
                 undirected = [np.zeros(len(s.indices), np.uint8) for s in united]
                 arrays = [none if array is None else array for array, none in zip(arrays, undirected, strict=True)]
             fields[name] = None if any(array is None for array in arrays) else np.concatenate(arrays)
+        fields["vertex_names"] = joined_names([s.vertex_names for s in united], [s.sizes for s in united])
         return GraphSet(
             offsets(np.concatenate([s.sizes for s in united])),
             offsets(np.concatenate([s.degrees for s in united])),
@@ -718,7 +726,7 @@ def content_digest(graphs: GraphSet) -> bytes:
 
 def attributes_digest(graphs: GraphSet) -> bytes:
     """SHA-256 of the edge colors, directions and features of graphs, which counts do not use; empty without any."""
-    if graphs.edge_colors is None and graphs.directions is None and graphs.features is None:
+    if not graphs.has_edge_types and graphs.features is None:
         return b""
     if graphs.edge_colors is not None:
         used = np.flatnonzero(np.bincount(graphs.edge_colors))

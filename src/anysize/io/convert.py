@@ -49,7 +49,9 @@ def as_graphset(graphs: Any, color: str | None = None, *, warn: bool = True) -> 
     items = as_list(graphs, _ACCEPTED) if library is None else [graphs]
     if not items:
         return empty_set()
-    library = library or _common_library(items)
+    library = library or find_library(items[0])
+    if library is None or len(set(map(type, items))) > 1:
+        library = _common_library(items, library)
     if color is not None and not library.takes_color:
         raise GraphError(
             f"color={color!r} names a vertex attribute of networkx, igraph, PyG and RDKit graphs; got {library.title}."
@@ -78,13 +80,10 @@ def find_library(graph: Any) -> Library | None:
     return None
 
 
-def _common_library(items: list[Any]) -> Library:
-    """The library of all graphs of a list."""
-    first = find_library(items[0])
+def _common_library(items: list[Any], first: Library | None) -> Library:
+    """The library of graphs of several types, or of matrices; ``first``: that of the first of them."""
     if first is None and _are_matrices(items):
         return MATRIX
-    if first is not None and len(set(map(type, items))) == 1:
-        return first
     for graph, item in enumerate(items):
         library = find_library(item)
         if library is None and is_array(item):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from scipy.special import expit
 
+from anysize._errors import GraphWarning
 from anysize._memory import check_table, table_limit
 from anysize._schema import arrays_of, prefixed
 from anysize._sklearn import BaseEstimator, ClassifierMixin
@@ -42,6 +44,7 @@ Kernel = WLKernel | GraphletKernel
 MIN_CALIBRATION_GRAPHS = 4  # of every class; with fewer the slope is 1
 LOG_SLOPES = -5.0, 5.0  # of margins in units of their mean size
 SMALLEST_MARGIN = 1e-12  # a margin of 0 is one of the second class
+MAX_STEPS = 10_000_000  # libsvm's own limit for a pair of classes: rounding can keep it from its tolerance
 MAX_GRAM = 256 << 20  # bytes of the Gram matrix; beyond, training without it is about as fast or faster
 
 
@@ -122,12 +125,22 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         if 8 * features.shape[0] ** 2 > min(MAX_GRAM, table_limit()):
             machine = PairwiseSVM(self.C, self.class_weight).fit(features, labels, weights)
             return machine.weights_, machine.intercepts_
+        from sklearn.exceptions import ConvergenceWarning
         from sklearn.svm import SVC
 
         classes, codes = np.unique(labels, return_inverse=True)
         factors = class_factors(self.class_weight, classes, np.bincount(codes, weights))
         by_class = dict(zip(classes.tolist(), factors.tolist(), strict=True))
-        svc = SVC(kernel="precomputed", C=self.C, class_weight=by_class).fit(gram(features), labels, weights)
+        svc = SVC(kernel="precomputed", C=self.C, class_weight=by_class, max_iter=MAX_STEPS)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            svc.fit(gram(features), labels, weights)
+        if svc.n_iter_.max() >= MAX_STEPS:
+            warnings.warn(
+                f"The support vector machine stopped after {MAX_STEPS} steps, not at its tolerance; use a smaller C.",
+                GraphWarning,
+                stacklevel=2,
+            )
         return _pair_weights(svc, features), _first_class_positive(svc, svc.intercept_)
 
     def _calibrate(self, features: csr_array[np.float64], labels: Labels, weights: FloatArray) -> FloatArray:

@@ -130,7 +130,7 @@ class PatternCounts:
     def learn(train: Examples, configuration: Configuration, cache: PathLike | None) -> PatternCounts:
         """What training graphs have."""
         graphs = train.whole("a forest")
-        if graphs.colors is None and graphs.edge_colors is None and graphs.directions is None:
+        if graphs.colors is None and not graphs.has_edge_types:
             return PatternCounts(None)
         return PatternCounts(replace(train.counts(COLORED_SIZES, cache, edges=True)[:0], y=None, names=None, log=()))
 

@@ -79,11 +79,11 @@ class ModuleLearner:
 
     ``build(inputs, classes, **hyper_parameters)`` returns an untrained module that maps
     `anysize.training.fit_module.GraphTensors` (``x``, ``edge_index``, ``batch``, ``num_graphs``) to logits (graphs,
-    classes). To predict numbers it is built with 1 class: it is trained on squared errors of standardized numbers.
-    ``x`` has the vertex features, standardized, and after them the one-hot colors. The hyper-parameters
-    ``lr`` and ``batch_size``, and the weight of the ``objective``, are for training; all others are passed to
-    ``build``. With ``edge_types`` graphs have an ``edge_attr`` of one-hot types of edges, and ``build`` gets their
-    number, ``edge_types=``: 0 where edges are all alike and ``edge_attr`` is None.
+    classes), or numbers (graphs, 1), of several targets side by side: ``classes`` is the number of outputs. Numbers are
+    in units of their standard deviation. ``x`` has the vertex features, standardized, and after them the one-hot
+    colors. The hyper-parameters ``lr`` and ``batch_size``, and the weight of the ``objective``, are for training; all
+    others are passed to ``build``. With ``edge_types`` graphs have an ``edge_attr`` of one-hot types of edges, and
+    ``build`` gets their number, ``edge_types=``: 0 where edges are all alike and ``edge_attr`` is None.
     """
 
     build: Callable[..., Any]
@@ -103,22 +103,22 @@ class ModuleLearner:
         from anysize.training.fit_module import fit_module
         from anysize.training.objectives import IRM
 
-        scale = TargetScale.of(data)
+        scales = TargetScale.of_each(data)
         train, validation = (
-            None if examples is None else (examples.whole("a GNN"), targets_of(examples, scale))
+            None if examples is None else (examples.whole("a GNN"), targets_of(examples, scales))
             for examples in (data.train, data.validation)
         )
         assert train is not None
         for number, run in enumerate(runs):
             stack = fit_module(
                 self.build, self._passed_on(run), *train, self._settings(run), fitting_recipe(recipe, data),
-                classes=data.classes or 1, environments=data.train.environments, objective=self.objective or IRM,
-                validation=validation,
+                classes=data.outputs, blocks=data.blocks, environments=data.train.environments,
+                objective=self.objective or IRM, validation=validation,
                 weights=data.loss_weights(), validation_weights=data.validation_weights, metric=data.epoch_metric,
                 device=data.device,
                 progress=part_of(progress, number, len(runs)), edge_types=self.edge_types,
             )  # fmt: skip
-            yield FittedStack(stack, (run,), scale=scale)
+            yield from FittedStack(stack, (run,)).by_target(data, scales)
 
     @torch_defaults()
     def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedStack:
@@ -166,7 +166,8 @@ def module_method(
         family_defaults: family of tasks -> what is added to the defaults.
         parameters: validators of what builds the module.
         recipes: how it is trained; by default as the other GNNs.
-        numbers: whether it predicts numbers as well as classes.
+        numbers: whether it predicts numbers as well as classes, and learns several targets at once; False for one with
+            an objective of its own that reads the classes of a step.
         fields: further fields of `Method`.
     """
     checks = {name: TRAINED[name] for name in ("epochs", "lr", "batch_size")}
@@ -177,6 +178,7 @@ def module_method(
         learner=learner,
         kind="gnn",
         predicts=frozenset({"classes", "numbers"} if numbers else {"classes"}),
+        shares_targets=numbers,
         grid=grid or {},
         defaults={"lr": 0.01, **(defaults or {})},
         family_defaults=family_defaults,

@@ -147,7 +147,7 @@ class GraphModel(nn.Module):
                 if not enabled:
                     columns[model, representation.encoder.widths[-1] :] = 0  # those of the last layer come first
         self.representation = representation
-        self.head = Head(models, representation.width, classes, hidden, dropout, normalize, columns)
+        self.head = Head(models, representation.width, classes, columns, hidden, dropout, normalize)
         self.register_buffer("columns", columns)  # (models, width, 1): 1 for columns that the head reads
         for part in self.modules():
             if isinstance(part, BatchNorm):

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from anysize.nn.layers import BatchNorm, Linear
+from anysize.nn.rows.maps import take_rows
 from anysize.nn.rows.structure import Level, Structure
 
 VARIANCE_FLOOR = 1e-5  # in PNA, neighbors with a smaller variance count as equal
@@ -91,7 +92,8 @@ class GINLayer(Layer):
     def forward(self, h: Tensor, level: Level) -> Tensor:
         h = h @ self.first.weight  # linear, and so before the sum: the rows below are fewer
         near = h if self.messages is None else self.messages(h, level.types)
-        summed = level.own((1 + self.eps) * h + self.first.bias) + level.sum_neighbors(near)
+        own = take_rows((1 + self.eps) * h + self.first.bias, level.index)
+        summed = own + level.sum_neighbors(near)
         return self.second(self.between(summed, level.weight))
 
 
@@ -113,7 +115,7 @@ class GCNLayer(Layer):
         near = scaled = h * scale
         if self.messages is not None:
             near = self.messages(h, level.types) * torch.cat([scale] * level.types, -2)
-        summed = level.own(scaled) + level.sum_neighbors(near)
+        summed = take_rows(scaled, level.index) + level.sum_neighbors(near)
         return summed * torch.rsqrt(level.degree + 1)[..., None] + self.linear.bias
 
 
@@ -139,7 +141,7 @@ class PNALayer(Layer):
     def forward(self, h: Tensor, level: Level) -> Tensor:
         inputs = h.shape[-1]
         h = h.expand(self.before.weight.shape[0], -1, -1)
-        x = level.own(h)
+        x = take_rows(h, level.index)
         self_part = x @ self.before.weight[:, :inputs] + self.before.bias
         near = h @ self.before.weight[:, inputs:]
         near = near if self.messages is None else self.messages(near, level.types)
@@ -194,7 +196,8 @@ class Encoder(nn.Module):
 
     def forward(self, structure: Structure, x: Tensor | None = None) -> Embeddings:
         """Embeddings of the rows of all levels, starting from the features of the structure or from ``x``."""
-        h = structure.inputs if x is None else x
+        h = structure.features if x is None else x
+        h = h if h.dim() == 3 else h[None]  # models share it
         embeddings = [(0, h)]
         for number, (layer, norm, level) in enumerate(zip(self.layers, self.norms, structure.levels, strict=True), 1):
             h = norm(layer(h, level), level.weight)

@@ -22,21 +22,32 @@ DROPOUT_STREAM = 2  # of random numbers
 
 
 class Linear(nn.Module):
-    """x W + b for every model: (models or none, rows, inputs) -> (models, rows, outputs); NaN until `initialize`."""
+    """x W + b for every model: (models or none, rows, inputs) -> (models, rows, outputs); NaN until `initialize`.
 
-    def __init__(self, models: int, inputs: int, outputs: int) -> None:
+    ``mask`` (models, inputs, 1): a different set of inputs for each model, as for jumping knowledge on or off. Masked
+    inputs count neither in the result nor in the bounds of the initial weights, so that a model without jumping
+    knowledge is the same in a stack with and without jumping knowledge.
+    """
+
+    mask: Tensor | None
+
+    def __init__(self, models: int, inputs: int, outputs: int, mask: Tensor | None = None) -> None:
         super().__init__()
+        self.register_buffer("mask", mask)
         self.weight = nn.Parameter(torch.full((models, inputs, outputs), torch.nan))
         self.bias = nn.Parameter(torch.full((models, 1, outputs), torch.nan))
 
-    def bounds(self) -> dict[str, float]:
+    def bounds(self) -> dict[str, float | Tensor]:
         """Initial values are uniform between minus and plus these bounds, as in torch.nn.Linear."""
-        return dict.fromkeys(("weight", "bias"), 1 / math.sqrt(max(self.weight.shape[1], 1)))
+        if self.mask is None:
+            return dict.fromkeys(("weight", "bias"), 1 / math.sqrt(max(self.weight.shape[1], 1)))
+        return dict.fromkeys(("weight", "bias"), 1 / torch.sqrt(self.mask.sum(1, keepdim=True).clamp(min=1)))
 
     def forward(self, x: Tensor) -> Tensor:
-        if x.dim() == 3 and x.shape[0] == self.weight.shape[0]:
-            return torch.baddbmm(self.bias, x, self.weight)
-        return x @ self.weight + self.bias
+        weight = self.weight if self.mask is None else self.weight * self.mask
+        if x.dim() == 3 and x.shape[0] == len(weight):
+            return torch.baddbmm(self.bias, x, weight)
+        return x @ weight + self.bias
 
 
 def are_alike(mean: Tensor, variance: Tensor) -> Tensor:
@@ -198,41 +209,19 @@ class Dropout(nn.Module):
         return x * (drawn.view_as(x) >= self.share) / (1 - self.share)
 
 
-class MaskedLinear(Linear):
-    """A linear map with a different set of inputs for each model: jumping knowledge on or off.
+class Head(nn.Module):
+    """Batch norm (optional), then a linear map, or linear - ReLU - dropout - linear with ``hidden`` units.
 
-    ``mask`` (models, inputs, 1). Masked inputs count neither in the result nor in the bounds of the initial weights, so
-    that a model without jumping knowledge is the same in a stack with and without jumping knowledge.
+    ``mask``: of the inputs of the first linear map.
     """
 
-    mask: Tensor
-
-    def __init__(self, models: int, inputs: int, outputs: int, mask: Tensor | None = None) -> None:
-        super().__init__(models, inputs, outputs)
-        self.register_buffer("mask", torch.ones(models, inputs, 1) if mask is None else mask)
-
-    def bounds(self) -> dict[str, float]:
-        limits = 1 / torch.sqrt(self.mask.sum(1, keepdim=True).clamp(min=1))
-        return {"weight": limits, "bias": limits}
-
-    @property
-    def masked_weight(self) -> Tensor:
-        return self.weight * self.mask
-
-    def forward(self, x: Tensor) -> Tensor:
-        return torch.baddbmm(self.bias, x, self.masked_weight)
-
-
-class Head(nn.Module):
-    """Batch norm (optional), then a linear map, or linear - ReLU - dropout - linear with ``hidden`` units."""
-
     def __init__(
-        self, models: int, inputs: int, classes: int, hidden: int | None = None, dropout: float = 0.0,
-        normalize: bool = True, mask: Tensor | None = None,
+        self, models: int, inputs: int, classes: int, mask: Tensor, hidden: int | None = None, dropout: float = 0.0,
+        normalize: bool = True,
     ) -> None:  # fmt: skip
         super().__init__()
         self.norm = BatchNorm(models, inputs, affine=False) if normalize else None
-        self.first = MaskedLinear(models, inputs, hidden or classes, mask)
+        self.first = Linear(models, inputs, hidden or classes, mask)
         self.dropout = Dropout(models, dropout)
         self.last = Linear(models, hidden, classes) if hidden else None
 
@@ -250,7 +239,8 @@ class Head(nn.Module):
         For a linear head this is d logits / d representation. An MLP sees the representation through its first map
         only: a difference that this map does not see changes no logit.
         """
-        weight = self.first.masked_weight
+        assert self.first.mask is not None
+        weight = self.first.weight * self.first.mask
         return weight if deviation is None else weight / deviation.transpose(1, 2)
 
     @property

@@ -7,21 +7,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib.util import find_spec
 from typing import Any
-
-
-def has_torch() -> bool:
-    """Whether torch is installed: SizeMix, kernels and baselines do without."""
-    return find_spec("torch") is not None
 
 
 def resolve_device(name: Any) -> str:
     """The torch device for ``cpu``, ``cuda``, ``cuda:1``, ... or ``auto``; an error if the machine lacks it."""
-    has_gpu = False
-    if has_torch():
+    try:
         import torch
-
+    except ImportError:  # SizeMix, kernels and baselines do without
+        has_gpu = False
+    else:
         has_gpu = bool(torch.cuda.is_available())
     if name == "auto":
         return "cuda" if has_gpu else "cpu"
@@ -45,11 +40,11 @@ def device_kind(device: str) -> str:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """One CPU thread for torch, if it is installed: several sum in another order, and small steps wait for them."""
-    if not has_torch():
+    try:
+        import torch
+    except ImportError:
         yield
         return
-    import torch
-
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -75,10 +75,8 @@ class GammaArchitecture:
         few = amount <= self.recipe.max_permutations and patterns * amount <= max_rows
         return few or self.recipe.permutations == "all"
 
-    def identities(self, patterns: int, seed: int) -> IntArray | None:
+    def identities(self, patterns: int, seed: int) -> IntArray:
         """The permutations of prediction, the same for every pattern: all of them if there are few."""
-        if self.kind != "rp":
-            return None
         amount = self.recipe.test_permutations
         if self.takes_all_permutations(patterns, MAX_PERMUTED_PATTERNS_PREDICTED) or amount >= factorial(self.k):
             return np.array(list(permutations(range(self.k))))
@@ -104,7 +102,8 @@ class GammaArchitecture:
                 "count with the same k"
             )
         batch = PatternBatch.of(columns, vocabulary.palette, self.k, vocabulary.edge_palette)
-        return batch.structure(self.layers, densities, self.identities(len(columns), seed), device)
+        identities = self.identities(len(columns), seed) if self.kind == "rp" else None
+        return batch.structure(self.layers, densities, identities, device)
 
 
 class GammaProblem(TrainingProblem):
@@ -165,19 +164,16 @@ class GammaStack:
     members: tuple[Settings, ...]
     trained: Trained | None = None
 
+    @torch.no_grad()
     def logits(self, counts: Counts, kept: KeptEpochs | None = None) -> NDArray[np.float32]:
         """(models, graphs, classes); with ``kept``, followed by those of the states it holds."""
-        return self._evaluate(counts, self.model if kept is None else kept.append_to(self.model))
-
-    def represent(self, counts: Counts) -> NDArray[np.float32]:
-        """Gamma(G) of every graph: (models, graphs, width)."""
-        return self._evaluate(counts, self.model.represent)
+        function = self.model if kept is None else kept.append_to(self.model)
+        return np.asarray(function(self._structure(*self.vocabulary.densities(counts))).cpu())
 
     @torch.no_grad()
-    def _evaluate(self, counts: Counts, function: Callable[[Structure], Tensor]) -> NDArray[np.float32]:
-        columns, densities = self.vocabulary.densities(counts)
-        values: NDArray[np.float32] = function(self._structure(columns, densities)).cpu().numpy()
-        return values
+    def represent(self, counts: Counts) -> NDArray[np.float32]:
+        """Gamma(G) of every graph: (models, graphs, width)."""
+        return np.asarray(self.model.represent(self._structure(*self.vocabulary.densities(counts))).cpu())
 
     def _structure(self, columns: Columns, densities: csr_array[np.float64] | None) -> Structure:
         """On the device of the model, which is put into evaluation mode."""

@@ -330,8 +330,10 @@ def offset_by_model(index: Tensor, rows: int) -> Tensor:
     return index + start.view(-1, *[1] * (index.dim() - 1))
 
 
-def take_rows(h: Tensor, index: Tensor) -> Tensor:
-    """The rows with these numbers: (rows,), or (models, rows) where models differ."""
+def take_rows(h: Tensor, index: Tensor | None) -> Tensor:
+    """The rows with these numbers: (rows,), or (models, rows) where models differ; None: all rows."""
+    if index is None:
+        return h
     if index.dim() == 1:
         if h.is_cuda:
             return h.index_select(1, index)

@@ -93,11 +93,6 @@ class PatternBatch:
         entries = self.types[self.neighbors >= 0]
         return entries, int(entries.max(initial=0)) + 1
 
-    @property
-    def pattern(self) -> IntArray:
-        """The pattern of every vertex."""
-        return np.nonzero(self.present)[0]
-
     def structure(
         self, rounds: int, densities: csr_array[Any] | None = None, identities: IntArray | None = None,
         device: torch.device | str = "cpu",
@@ -108,13 +103,13 @@ class PatternBatch:
         ``identities`` (permutations, k): every pattern occurs once per permutation, with these numbers as additional
         one-hot features, and is averaged over them.
         """
-        (indptr, indices), pattern, types = self.adjacency, self.pattern, self.entry_types
+        (indptr, indices), types, (pattern, position) = self.adjacency, self.entry_types, np.nonzero(self.present)
         codes, features = self.colors[self.present] + 1, np.eye(self.inputs + 1, self.inputs, k=-1)
         copies = 1 if identities is None else len(identities)
         if identities is not None:
             width = identities.shape[1]
             features = np.hstack([np.repeat(features, width, axis=0), np.tile(np.eye(width), (self.inputs + 1, 1))])
-            codes = (codes * width + identities[:, np.nonzero(self.present)[1]]).reshape(-1)
+            codes = (codes * width + identities[:, position]).reshape(-1)
             indptr = offsets(np.tile(np.diff(indptr), copies))
             indices = (indices + len(pattern) * np.arange(copies)[:, None]).reshape(-1)
             pattern = np.tile(pattern, copies)

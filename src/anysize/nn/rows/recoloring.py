@@ -23,12 +23,12 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from anysize._memory import dense
-from anysize.graphs.ragged import offsets
+from anysize.graphs.ragged import offsets, ranges
 from anysize.nn.counter_rng import uniform
 from anysize.nn.rows.class_table import ClassTable, color_class_table, identity_class_table
 from anysize.nn.rows.maps import Chain, Dense, Movable, Readout, Sparse, Sums, index_tensor
 from anysize.nn.rows.pattern_batch import PatternBatch
-from anysize.nn.rows.refinement import neighbors_of, refine
+from anysize.nn.rows.refinement import refine
 from anysize.nn.rows.structure import Level, Structure
 
 COLOR_STREAM, IDENTITY_STREAM = 1, 3  # streams of random numbers
@@ -118,7 +118,7 @@ class PatternReadouts(Movable):
 
     @staticmethod
     def of(batch: PatternBatch, densities: csr_array[Any], copies: int) -> PatternReadouts:
-        pattern = np.tile(batch.pattern, copies)
+        pattern = np.tile(np.nonzero(batch.present)[0], copies)
         pairs = np.tile(pattern, 2)
         signs = np.repeat([1.0, -1.0], len(pattern))
         return PatternReadouts(
@@ -290,8 +290,9 @@ class RecoloredPatterns(Movable):
         index, weight = torch.zeros(len(refined), amount, dtype=torch.int64), torch.zeros(len(refined), amount)
         maps = []
         for seed, (below, above) in enumerate(zip(classes, refined, strict=True)):
-            first, near = neighbors_of(indptr, entries, above.example)
-            first = np.pad(first, (0, amount - len(above)), mode="edge")
+            degrees = np.diff(indptr)[above.example]
+            near = entries[ranges(indptr[above.example], degrees)]
+            first = np.pad(offsets(degrees), (0, amount - len(above)), mode="edge")
             of_entries = self._by_type(below, rows)
             maps.append(Sparse(torch.from_numpy(first), of_entries[torch.from_numpy(near)], None, self._columns(rows)))
             index[seed, : len(above)] = below[torch.from_numpy(above.example)]

@@ -57,25 +57,14 @@ def refine(indptr: IntArray, indices: IntArray, below: IntArray, types: IntArray
     amount = int(below.max(initial=0)) + 1
     near = below[indices] if types is None else below[indices] + amount * types
     numbers = amount * (1 if types is None else int(types.max(initial=0)) + 1)
-    while True:
-        keys, check = (_hash(indptr, near, below, rng.integers(0, 1 << 63, (2, numbers), np.uint64)) for _ in "ab")
+    sums = np.zeros((2, len(near) + 1), np.uint64)
+    while True:  # two hashes: the number of the class below plus the sum of the neighbors' numbers, modulo 2^64
+        drawn = rng.integers(0, 1 << 63, (2, 2, numbers), np.uint64)
+        np.cumsum(drawn[:, 1].take(near, 1), axis=1, out=sums[:, 1:])  # differences are exact modulo 2^64
+        keys, check = drawn[:, 0].take(below, 1) + sums.take(indptr[1:], 1) - sums.take(indptr[:-1], 1)
         above = VertexClasses.of(keys)
         if np.array_equal(check, check[above.example][above.classes]):
             return above
-
-
-def _hash(indptr: IntArray, near: IntArray, below: IntArray, drawn: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The number of the class below plus the sum of the neighbors' numbers, modulo 2^64."""
-    sums = np.zeros(len(near) + 1, np.uint64)
-    np.cumsum(drawn[1][near], out=sums[1:])  # differences are exact modulo 2^64
-    hashed: NDArray[np.uint64] = drawn[0][below] + sums[indptr[1:]] - sums[indptr[:-1]]
-    return hashed
-
-
-def neighbors_of(indptr: IntArray, indices: IntArray, vertices: IntArray) -> tuple[IntArray, IntArray]:
-    """The lists of neighbors of some vertices: the start of each list, and the lists."""
-    degrees = np.diff(indptr)[vertices]
-    return offsets(degrees), indices[ranges(indptr[vertices], degrees)]
 
 
 def class_level(
@@ -83,19 +72,20 @@ def class_level(
     with_extremes: bool = False, on_cpu: bool = False, types: tuple[IntArray, int] | None = None,
 ) -> Level:  # fmt: skip
     """One row per class, above one row per class below. ``types``: of the edge to each neighbor, and their number."""
-    first, near = neighbors_of(indptr, indices, above.example)
-    degrees, rows, amount = np.diff(indptr).astype(np.float32), below.classes[near], 0
+    degrees = np.diff(indptr)
+    entries = ranges(indptr[above.example], degrees[above.example])
+    rows, amount = below.classes[indices[entries]], 0
     if types is not None:
-        rows, amount = rows + len(below) * neighbors_of(indptr, types[0], above.example)[1], types[1]
-    counts = csr_array((np.ones(len(near)), rows, first), shape=(len(above), len(below) * max(amount, 1)))
+        rows, amount = rows + len(below) * types[0][entries], types[1]
+    shape = len(above), len(below) * max(amount, 1)
+    counts = csr_array((np.ones(len(rows)), rows, offsets(degrees[above.example])), shape=shape)
     counts.sum_duplicates()
-    extremes = Extremes(index_tensor(counts.indices), index_tensor(counts.indptr), None, counts.shape[1])
     return Level(
-        index_tensor(below.classes[above.example]),
+        torch.from_numpy(below.classes[above.example]),
         sums_of(counts, on_cpu),
         torch.from_numpy(above.size.astype(np.float32)),
-        torch.from_numpy(degrees[above.example]),
-        torch.from_numpy(degrees[below.example]),
-        extremes if with_extremes else None,
+        torch.from_numpy(degrees[above.example].astype(np.float32)),
+        torch.from_numpy(degrees[below.example].astype(np.float32)),
+        Extremes(index_tensor(counts.indices), index_tensor(counts.indptr), None, shape[1]) if with_extremes else None,
         amount,
     )

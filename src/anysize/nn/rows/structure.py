@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from anysize.nn.rows.maps import Movable, Neighbors, Sums, take_rows
+from anysize.nn.rows.maps import Movable, Neighbors, Sums
 
 NO_DEGREE = torch.zeros(0)  # of the rows of patterns, whose layers do not read it
 
@@ -38,10 +38,6 @@ class Level(Movable):
     neighbors: Neighbors | None = None
     types: int = 0
 
-    def own(self, below: Tensor) -> Tensor:
-        """The row below of the same vertices: (models, rows, features)."""
-        return below if self.index is None else take_rows(below, self.index)
-
 
 @dataclass(frozen=True)
 class Structure(Movable):
@@ -56,8 +52,3 @@ class Structure(Movable):
     levels: tuple[Level, ...]
     readouts: tuple[Any, ...]
     copies: int = 1
-
-    @property
-    def inputs(self) -> Tensor:
-        """(models or 1, rows, inputs)."""
-        return self.features if self.features.dim() == 3 else self.features[None]
