@@ -25,9 +25,9 @@ from anysize._schema import (
     text,
 )
 from anysize._typing import BoolArray, IntArray
+from anysize.graphs.attributes import BOTH_WAYS, EdgeType, edge_types, with_attributes_of
 from anysize.graphs.colors import ColorName
-from anysize.graphs.edge_types import EdgeType, edge_types, with_attributes_of
-from anysize.graphs.graphset import BOTH_WAYS, GraphSet
+from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import State
 from anysize.graphs.ragged import offsets, owners, ranges
 from anysize.io.convert import as_graphset

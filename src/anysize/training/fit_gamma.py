@@ -19,8 +19,8 @@ from anysize._schema import check_array, edge_type, list_of, optional
 from anysize._typing import FloatArray, IntArray
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
+from anysize.graphs.attributes import EdgeType
 from anysize.graphs.colors import ColorName
-from anysize.graphs.edge_types import EdgeType
 from anysize.nn.gamma import GammaGNN, GammaOneHot, GammaRP, GraphModel, read_out
 from anysize.nn.layers import EPSILON, initialize
 from anysize.nn.rows.maps import Chain, Readout, Sums

@@ -21,7 +21,7 @@ from anysize.counting.features import Features
 from anysize.counting.orbits.numbering import EDGE_ORBITS, ORBITS, check_orbit_size, edge_orbit_positions
 from anysize.counting.orbits.table import OrbitCounts, usual_columns
 from anysize.executors.executor import available_cores
-from anysize.graphs.edge_types import edge_types
+from anysize.graphs.attributes import edge_types
 from anysize.graphs.graphset import GraphSet
 from anysize.io.convert import as_graphset
 
