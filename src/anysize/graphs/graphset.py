@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from anysize._errors import GraphError
+from anysize._schema import compact_json
 from anysize._text import plural
 from anysize._typing import BoolArray, IntArray, PathLike
 from anysize.graphs.attributes import ARRAYS, ATTRIBUTES, check_features, joined_names
@@ -701,3 +703,38 @@ class GraphSet:
 def empty_set() -> GraphSet:
     """A set without graphs."""
     return GraphSet(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(0, np.uint32))
+
+
+def content_digest(graphs: GraphSet) -> bytes:
+    """SHA-256 of the edges and color names of graphs, independent of color codes and unused colors."""
+    if graphs.colors is not None:
+        used = np.flatnonzero(np.bincount(graphs.colors))
+        graphs = graphs.with_palette([graphs.palette[code] for code in used])
+    head = {
+        "graphs": len(graphs),
+        "vertices": len(graphs.indptr) - 1,
+        "neighbors": len(graphs.indices),
+        "colors": None if graphs.colors is None else list(graphs.palette),
+    }
+    digest = sha256(f"{compact_json(head)}\n".encode())
+    arrays = ((graphs.first, "<i8"), (graphs.indptr, "<i8"), (graphs.indices, "<u4"), (graphs.colors, "<u2"))
+    for array, dtype in arrays:
+        if array is not None:
+            digest.update(np.ascontiguousarray(array, dtype).data)
+    return digest.digest()
+
+
+def attributes_digest(graphs: GraphSet) -> bytes:
+    """SHA-256 of the edge colors, directions and features of graphs, which counts do not use; empty without any."""
+    if not graphs.has_edge_types and graphs.features is None:
+        return b""
+    if graphs.edge_colors is not None:
+        used = np.flatnonzero(np.bincount(graphs.edge_colors))
+        graphs = graphs.with_edge_palette([graphs.edge_palette[code] for code in used])
+    digest = sha256(f"{compact_json([list(graphs.edge_palette), list(graphs.feature_names)])}\n".encode())
+    arrays = (("colors", graphs.edge_colors, "<u2"), ("directions", graphs.directions, "|u1"))
+    for name, array, dtype in (*arrays, ("features", graphs.features, "<f4")):
+        if array is not None:
+            digest.update(f"{name} {array.shape}\n".encode())
+            digest.update(np.ascontiguousarray(array, dtype).tobytes())
+    return digest.digest()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anysize._progress import Progress, part_of
-from anysize.methods.baselines import FittedPipeline, fit_pipeline, logistic, on_features, restore_arrays, ridge
+from anysize.methods.baselines import FittedPipeline, fit_pipeline, linear_pipeline, restore_arrays
 from anysize.methods.configuration import weight
 from anysize.methods.method import (
     EDGE_TYPES,
@@ -69,9 +69,8 @@ class FeatureLearner:
 
     def _pipeline(self, run: Run, classes: int, class_weight: dict[int, float] | None = None) -> Pipeline:
         passed_on = {name: value for name, value in run.configuration.items() if name != "C"}
-        if not classes:
-            return on_features(self.features, ridge(), passed_on)
-        return logistic(self.features, class_weight, run.configuration.get("C", 1.0), **passed_on)
+        C = run.configuration.get("C", 1.0)
+        return linear_pipeline(self.features, passed_on, "classes" if classes else "numbers", class_weight, C)
 
 
 @dataclass(frozen=True)
