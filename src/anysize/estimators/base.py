@@ -226,7 +226,7 @@ class GraphEstimator(BaseEstimator):
         with progress_bars(bool(self.verbose)) as progress:
             bins = learn_bins(source, method) if isinstance(source, GraphSet) else None
             taken = ModelInput(method, k, palette_of(source), edge_types_of(source, method), bins)
-            given = self._given_validation(validation, taken, progress)
+            given = None if validation is None else self._given_validation(validation, taken, progress)
             examples = replace(taken.examples(source, self.cache, progress), weights=weights)
             training = _Training(taken, source, examples, environments, present, given, progress)
             self.targets_, self.models_ = (), {}
@@ -365,10 +365,8 @@ class GraphEstimator(BaseEstimator):
             )
         return float(self.validation)
 
-    def _given_validation(self, validation: Any, taken: ModelInput, progress: ProgressFunction) -> _Validation | None:
+    def _given_validation(self, validation: Any, taken: ModelInput, progress: ProgressFunction) -> _Validation:
         """The validation graphs that were passed to `fit`, with their targets."""
-        if validation is None:
-            return None
         pair = validation if isinstance(validation, tuple) else (validation, None)
         if len(pair) != 2:
             raise ValueError(

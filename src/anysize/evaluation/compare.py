@@ -656,26 +656,22 @@ def _with_intervals(rows: Mapping[str, ComparisonRow], means: FloatArray, metric
     is_baseline = np.array([row.is_baseline for row in rows.values()])
     of_methods = np.where(is_baseline, -np.inf, scores)
     first = int(of_methods.argmax())
-    near = (_lowest_differences(means, first) <= 0) & np.isfinite(of_methods)
+    # (methods, methods): the lower end of the interval of the mean of one minus that of another, paired by resamples
+    lowest = np.quantile(means[:, :, None] - means[:, None, :], ends[0], axis=0)
+    near = (lowest[first] <= 0) & np.isfinite(of_methods)
     tied = near & (near.sum() > 1)
     judged = {}
     for number, (name, row) in enumerate(rows.items()):
         not_above = ""
         if not is_baseline[number]:
-            beaten = _lowest_differences(means, number) > 0
-            left = [other for other in np.flatnonzero(is_baseline) if not beaten[other]]
-            not_above = list(rows)[max(left, key=scores.__getitem__)] if left else ""
+            left = np.flatnonzero(is_baseline & ~(lowest[number] > 0))
+            not_above = list(rows)[left[scores[left].argmax()]] if len(left) else ""
         best = not is_baseline[number] and scores[number] == of_methods[first] and not not_above
         judged[name] = replace(
             row, low=float(lows[number]), high=float(highs[number]), not_above=not_above, best=bool(best),
             tied=bool(tied[number]),
         )  # fmt: skip
     return judged
-
-
-def _lowest_differences(means: FloatArray, column: int) -> FloatArray:
-    """(methods,): the lower end of the interval of the mean of one method minus that of each, paired by resamples."""
-    return np.asarray(np.quantile(means[:, [column]] - means, (1 - LEVEL) / 2, axis=0))
 
 
 def _cell(row: ComparisonRow) -> Cell:

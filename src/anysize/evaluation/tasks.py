@@ -20,8 +20,7 @@ from numpy.typing import ArrayLike
 from anysize._schema import check_integer, compact_json, is_integer
 from anysize._typing import BoolArray, IntArray, PathLike, TargetKind
 from anysize.causal.graphon_check import check_graphon
-from anysize.counting.cache import attributes_digest, content_digest
-from anysize.graphs.graphset import GraphSet
+from anysize.graphs.graphset import GraphSet, attributes_digest, content_digest
 from anysize.graphs.labels import as_numbers, check_complete, distinct_classes, known_targets, target_kind
 from anysize.io.convert import as_graphset
 from anysize.methods import defaults

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anysize._progress import Progress, part_of
-from anysize.methods.baselines import FittedPipeline, fit_pipeline, logistic, on_features, restore_arrays, ridge
+from anysize.methods.baselines import FittedPipeline, fit_pipeline, linear_pipeline, restore_arrays
 from anysize.methods.configuration import weight
 from anysize.methods.method import (
     EDGE_TYPES,
@@ -69,9 +69,8 @@ class FeatureLearner:
 
     def _pipeline(self, run: Run, classes: int, class_weight: dict[int, float] | None = None) -> Pipeline:
         passed_on = {name: value for name, value in run.configuration.items() if name != "C"}
-        if not classes:
-            return on_features(self.features, ridge(), passed_on)
-        return logistic(self.features, class_weight, run.configuration.get("C", 1.0), **passed_on)
+        C = run.configuration.get("C", 1.0)
+        return linear_pipeline(self.features, passed_on, "classes" if classes else "numbers", class_weight, C)
 
 
 @dataclass(frozen=True)
@@ -154,6 +153,7 @@ def module_method(
     parameters: Mapping[str, Validator] | None = None,
     recipes: Callable[[RecipeName, str | None, bool], Recipe] = gnn_recipe,
     numbers: bool = True,
+    paper: Mapping[str, Any] | None = None,
     **fields: Any,
 ) -> Method:
     """A method that trains a torch module of your own, with the recipes of the GNNs.
@@ -169,6 +169,7 @@ def module_method(
         recipes: how it is trained; by default as the other GNNs.
         numbers: whether it predicts numbers as well as classes, and learns several targets at once; False for one with
             an objective of its own that reads the classes of a step.
+        paper: what the recipe ``paper`` adds to the defaults: parameters, and fields of the recipe.
         fields: further fields of `Method`.
     """
     checks = {name: TRAINED[name] for name in ("epochs", "lr", "batch_size")}
@@ -183,7 +184,7 @@ def module_method(
         grid=grid or {},
         defaults={"lr": 0.01, **(defaults or {})},
         family_defaults=family_defaults,
-        recipe_defaults={"robust": GNN_TRAINING},
+        recipe_defaults={"robust": GNN_TRAINING, "paper": dict(paper or {})},
         parameters={**checks, **penalty, **(parameters or {})},
         recipes=recipes,
         recipe_fields=LOOP_FIELDS,
