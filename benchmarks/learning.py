@@ -172,7 +172,7 @@ def check(row: Row, data: Data, hidden: int, device: str) -> None:
     if row.pooled:
         colors, identities = colors // K, (colors % K)[0]
     columns, densities = data.vocabulary.densities(data.tables["validation"][0])
-    checked = architecture.structure(columns, data.vocabulary, densities, device=device)
+    checked = architecture.structure(columns, densities, data.vocabulary, device=device)
     for place, (plain, setting) in enumerate(zip(plains, settings, strict=True)):
         with torch.no_grad():
             loss = plain.train().loss(data.train, colors[1, 0], identities, setting.penalty)

@@ -183,7 +183,7 @@ def test_gradients_reach_every_parameter(kind: Any, hidden: int | None) -> None:
         permutations = 2 if kind == "rp" else None
         pairs = RecoloredPatterns.of(batch_of(counts.columns), densities, 2, permutations)
     palette = {name: code for code, name in enumerate(counts.palette)}
-    structure = architecture.structure(counts.columns, Vocabulary(palette, None, "subsets", 1.0), densities)
+    structure = architecture.structure(counts.columns, densities, Vocabulary(palette, None, "subsets", 1.0))
     members = [Settings(penalty=0.1), Settings(penalty=0.1)]
     problem = GammaProblem(pairs or structure, torch.from_numpy(y), None, members, recipe, None)
     step = torch.tensor(1)

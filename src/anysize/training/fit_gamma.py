@@ -84,7 +84,7 @@ class GammaArchitecture:
         return np.array([rng.permutation(self.k) for _ in range(amount)])
 
     def structure(
-        self, columns: Columns, vocabulary: Vocabulary, densities: csr_array[np.float64] | None, seed: int = 0,
+        self, columns: Columns, densities: csr_array[np.float64] | None, vocabulary: Vocabulary, seed: int = 0,
         device: torch.device | str = "cpu",
     ) -> Structure:  # fmt: skip
         """The input of the representation, on a device: graphs if densities are given, otherwise patterns.
@@ -178,7 +178,7 @@ class GammaStack:
     def _structure(self, columns: Columns, densities: csr_array[np.float64] | None) -> Structure:
         """On the device of the model, which is put into evaluation mode."""
         device = next(self.model.eval().parameters()).device
-        return self.architecture.structure(columns, self.vocabulary, densities, self.members[0].seed, device)
+        return self.architecture.structure(columns, densities, self.vocabulary, self.members[0].seed, device)
 
     @torch.no_grad()
     def pattern_logits(self, columns: Columns) -> NDArray[np.float32]:
@@ -314,10 +314,7 @@ def fit_gamma(
         occurring = np.flatnonzero(np.bincount(densities.indices, minlength=len(columns)))
         columns, densities = columns[occurring], csr_array(densities[:, occurring])
     model.to(device)
-
-    def structure(columns: Columns, densities: csr_array[np.float64] | None) -> Structure:
-        return architecture.structure(columns, vocabulary, densities, members[0].seed, device)
-
+    structure = partial(architecture.structure, vocabulary=vocabulary, seed=members[0].seed, device=device)
     pairs = _recolored_patterns(architecture, columns, densities, vocabulary, members, device)
     patterns = structure(columns, densities) if pairs is None else pairs
     held_out = None
@@ -364,15 +361,13 @@ def _recolored_patterns(
     members: Sequence[Settings], device: str,
 ) -> RecoloredPatterns | None:  # fmt: skip
     """Recolored pairs if a member is penalized, new permutations if identities are drawn; None if nothing is drawn."""
-    recipe = architecture.recipe
     recolor = architecture.kind != "1hot" and architecture.inputs > 1 and any(member.penalty > 0 for member in members)
-    all_permutations = architecture.takes_all_permutations(len(columns), MAX_PERMUTED_PATTERNS_TRAINED)
-    draws_identities = architecture.kind == "rp" and not all_permutations
-    if not recolor and not draws_identities:
-        return None
     drawn = None
     if architecture.kind == "rp":
-        drawn = factorial(architecture.k) if all_permutations else int(recipe.permutations)
+        takes_all = architecture.takes_all_permutations(len(columns), MAX_PERMUTED_PATTERNS_TRAINED)
+        drawn = factorial(architecture.k) if takes_all else int(architecture.recipe.permutations)
+    if not recolor and (drawn is None or takes_all):
+        return None
     batch = PatternBatch.of(columns, vocabulary.palette, architecture.k, vocabulary.edge_palette)
     return RecoloredPatterns.of(
         batch, densities, architecture.layers, drawn, recolor, [member.seed for member in members],
