@@ -153,6 +153,7 @@ def module_method(
     parameters: Mapping[str, Validator] | None = None,
     recipes: Callable[[RecipeName, str | None, bool], Recipe] = gnn_recipe,
     numbers: bool = True,
+    paper: Mapping[str, Any] | None = None,
     **fields: Any,
 ) -> Method:
     """A method that trains a torch module of your own, with the recipes of the GNNs.
@@ -168,6 +169,7 @@ def module_method(
         recipes: how it is trained; by default as the other GNNs.
         numbers: whether it predicts numbers as well as classes, and learns several targets at once; False for one with
             an objective of its own that reads the classes of a step.
+        paper: what the recipe ``paper`` adds to the defaults: parameters, and fields of the recipe.
         fields: further fields of `Method`.
     """
     checks = {name: TRAINED[name] for name in ("epochs", "lr", "batch_size")}
@@ -182,7 +184,7 @@ def module_method(
         grid=grid or {},
         defaults={"lr": 0.01, **(defaults or {})},
         family_defaults=family_defaults,
-        recipe_defaults={"robust": GNN_TRAINING},
+        recipe_defaults={"robust": GNN_TRAINING, "paper": dict(paper or {})},
         parameters={**checks, **penalty, **(parameters or {})},
         recipes=recipes,
         recipe_fields=LOOP_FIELDS,
