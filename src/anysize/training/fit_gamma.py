@@ -31,7 +31,7 @@ from anysize.training.color_roles import color_roles
 from anysize.training.device import torch_defaults
 from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.loop import Losses, Trained, TrainingProblem, train
-from anysize.training.objectives import color_penalty, logit_penalty, mean_loss, target_tensor, weight_tensor
+from anysize.training.objectives import color_penalty, logit_penalty, mean_loss, target_tensor
 from anysize.training.settings import Recipe, Settings
 from anysize.training.vocabulary import GammaKind, MeanDensities, Vocabulary
 from anysize.training.whitening import TopologyWhitening, Whitening
@@ -113,8 +113,8 @@ class GammaProblem(TrainingProblem):
 
     def __init__(
         self, patterns: Structure | RecoloredPatterns, y: Tensor, held_out: tuple[Structure, Tensor] | None,
-        members: Sequence[Settings], recipe: Recipe, graph_weights: Tensor | None,
-        fresh: Callable[[int], Structure | RecoloredPatterns] | None = None, held_out_weights: Tensor | None = None,
+        members: Sequence[Settings], recipe: Recipe, graph_weights: FloatArray | None,
+        fresh: Callable[[int], Structure | RecoloredPatterns] | None = None, held_out_weights: FloatArray | None = None,
     ) -> None:  # fmt: skip
         """``fresh``: the patterns with the densities of one epoch, where these are drawn again in every epoch."""
         super().__init__(y, held_out, graph_weights, held_out_weights)
@@ -329,8 +329,8 @@ def fit_gamma(
 
         fresh = _fresh(drawn, patterns, partial(structure, columns), kind == "1hot")
     problem = GammaProblem(
-        patterns, target_tensor(y, device), held_out, members, recipe, weight_tensor(weights, device), fresh,
-        weight_tensor(validation_weights, device),
+        patterns, target_tensor(y, device), held_out, members, recipe, weights, fresh,
+        validation_weights,
     )  # fmt: skip
     trained = train(model, problem, members, recipe, metric, progress)
     return GammaStack(architecture, vocabulary, model, tuple(members), trained)
