@@ -66,8 +66,8 @@ results: $(STAMP) ## docs/results.md, its appendix, tables and figures of README
 	$(BIN)/python examples/draw_results.py results/records docs/figures/results.svg
 	$(BIN)/python examples/draw_ties.py results/records docs/figures/ties.svg
 
-# Trains what has no record where DATA names folders or sets, e.g. make league DATA="sets more-sets" PARTS=up,down,motifs.
-SUBSETS ?= 1
+# Trains what has no record where DATA names folders or sets, e.g. make league DATA="sets more-sets" PARTS=up.
+SUBSETS ?= 5
 TARGETS ?= 2
 league: $(STAMP) ## docs/league.md and its figures, from results/league
 	$(BIN)/anysize league $(DATA) $(if $(PARTS),--parts $(PARTS)) --seeds $(SUBSETS) --max-targets $(TARGETS) \

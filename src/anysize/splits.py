@@ -177,13 +177,12 @@ class OfPart:
         return Positions(*(part[part >= 0] for part in parts))
 
 
+RULES: Mapping[str, SplitRule] = {rule.name: rule for rule in (BySize(), BySize(down=True), AtRandom())}
+
+
 def split_rule(split: str | Path | Lists, graphs: GraphSet) -> SplitRule:
     """The rule for ``"size"``, ``"size-down"``, ``"random"``, lists, or a file of lists."""
-    named: list[SplitRule] = [BySize(), BySize(down=True), AtRandom()]
-    for rule in named:
-        if split == rule.name:
-            return rule
-    return ByLists.of(split, graphs)
+    return RULES[split] if isinstance(split, str) and split in RULES else ByLists.of(split, graphs)
 
 
 def read_lists(path: str | Path) -> Lists:

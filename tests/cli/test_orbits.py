@@ -138,3 +138,27 @@ def test_orbits_of_edges(house):
     assert np.array_equal(np.array([row[3:] for row in rows[1:]], np.int64), az.orbits(graph, 4, per="edge"))
     wrong = run(house, "--k", 2, per="edge")
     assert "up to k = 3, 4 or 5 vertices; got k=2." in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    "text", ["ann bob\nbob eve\nann eve\neve tom\n", "7 3\n3 9000000000\n7 9000000000\n9000000000 8\n"]
+)
+@pytest.mark.parametrize("per", ["vertex", "edge"])
+def test_vertices_have_their_names(text, per, tmp_path):
+    path = tmp_path / "edges.txt"
+    path.write_text(text)
+    graph = az.read_graphs(path)
+    names = graph.vertex_names
+    wanted = names if per == "vertex" else names[graph.edges()]
+    rows = list(csv.DictReader(io.StringIO(run(path, "--k", 3, "--format", "csv", per=per).stdout)))
+    columns = ["name"] if per == "vertex" else ["u_name", "v_name"]
+    assert [[row[column] for column in columns] for row in rows] == wanted.astype(str).reshape(
+        -1, len(columns)
+    ).tolist()
+    assert json.loads(run(path, "--k", 3, "--json", per=per).stdout)["graphs"][0]["names"] == wanted.tolist()
+    for ending in ("npz", "parquet"):
+        assert run(path, "--k", 3, "--out", tmp_path / f"o.{ending}", per=per).exit_code == 0
+    with np.load(tmp_path / "o.npz", allow_pickle=False) as arrays:
+        assert arrays["vertex_names"].tolist() == wanted.reshape(-1, len(columns)).tolist()
+    table = pytest.importorskip("pyarrow.parquet").read_table(tmp_path / "o.parquet")
+    assert [table[column].to_pylist() for column in columns] == wanted.reshape(-1, len(columns)).T.tolist()

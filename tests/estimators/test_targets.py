@@ -252,3 +252,75 @@ def test_all_targets_are_checked_before_any_is_learned(monkeypatch: pytest.Monke
     with pytest.raises(ValueError, match="target '1': expected a number for every graph; got 'a'"):
         GraphRegressor().fit(graphs, table)
     assert not learned
+
+
+# ---- one network for all targets -------------------------------------------------------------------
+
+
+SHORT = {"epochs": 2, "hidden": 4}
+
+
+def weights_of(model: Any, target: str) -> dict[str, np.ndarray]:
+    """The arrays of the first network of a target."""
+    arrays: dict[str, np.ndarray] = model.models_[target].ensemble_.parts[0].state()[1]
+    return arrays
+
+
+@pytest.mark.parametrize("method", ["gin-sum", "pna-irm", "rpgin", "gin-plain", "gin-gsat"])
+def test_a_network_learns_all_targets(method: str, train: GraphSet, tmp_path: Path) -> None:
+    table = [[*row, kind] for row, kind in zip(np.asarray(train.y).tolist(), ["a", "b", "c"] * 30, strict=True)]
+    model, new = quiet(method, params=SHORT, n_models=2, validation=0.2).fit(train, table), molecules(12, 3)
+    assert model.targets_ == ("0", "1", "2")
+    for name, array in weights_of(model, "0").items():
+        np.testing.assert_array_equal(array, weights_of(model, "2")[name])
+    chances = model.predict_proba(new)
+    assert [each.shape for each in chances] == [(12, 2), (12, 2), (12, 3)]
+    assert model.predict(new).shape == (12, 3)
+    for each in chances:
+        np.testing.assert_allclose(each.sum(axis=1), 1)
+    assert not np.allclose(chances[0], chances[1])
+    assert model.models_["1"].curves_["validation_score"].shape == (2, 2)
+    model.save(tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    for ours, theirs in zip(loaded.predict_proba(new), chances, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert len(json.loads(zipfile.ZipFile(tmp_path / "m").read("model.json"))["shared"]) > 2 * 8
+
+
+def test_a_network_learns_all_numbers(train: GraphSet, tmp_path: Path) -> None:
+    y = shares(train) * [1.0, 1000.0] + 0.5
+    y[::3, 0] = GAP
+    model, new = GraphRegressor("gin-sum", params={"epochs": 60, "batch_size": 16}).fit(train, y), molecules(30, 5)
+    assert model.score(new, shares(new) * [1.0, 1000.0] + 0.5) > 0.5
+    scores = {name: verdict.held_out[0] for name, verdict in model.verdict_.items()}
+    assert scores["1"].scores["mean"] > 100 > 10 > scores["0"].scores["mean"]
+    assert sum(held.graphs for held in model.verdict_["0"].held_out) < sum(
+        held.graphs for held in model.verdict_["1"].held_out
+    )
+    model.save(tmp_path / "m")
+    np.testing.assert_array_equal(load_model(tmp_path / "m").predict(new), model.predict(new))
+
+
+def test_held_out_scores_are_those_of_a_network_of_all_targets(train: GraphSet) -> None:
+    from anysize.splits import parts_by_class
+
+    train = train[~np.isnan(np.asarray(train.y)).all(axis=1)]
+    model = GraphClassifier("gin-sum", params=SHORT, check=100.0).fit(train)
+    table, fold_of = np.asarray(train.y), parts_by_class(np.zeros(len(train), np.int64), 5, 0, even=True)
+    held = {name: {each.protocol: each for each in verdict.held_out} for name, verdict in model.verdict_.items()}
+    predicted = np.empty((len(train), 2))
+    for fold in range(5):
+        part = quiet("gin-sum", params=SHORT).fit(train[fold_of != fold])
+        predicted[fold_of == fold] = np.stack(part.predict_proba(train[fold_of == fold]), 1)[:, :, 1] > 0.5
+    for column, name in enumerate(model.targets_):
+        known = ~np.isnan(table[:, column])
+        right = predicted[known, column] == table[known, column]
+        by_class = [right[table[known, column] == label].mean() for label in (0, 1)]
+        assert held[name]["same sizes"].graphs == known.sum()
+        assert held[name]["same sizes"].scores["model"] == pytest.approx(np.mean(by_class))
+
+
+def test_an_objective_that_reads_classes_has_a_network_for_each_target(train: GraphSet) -> None:
+    model = quiet("gin-ciga", params=SHORT).fit(train)
+    first, second = (weights_of(model, name) for name in model.targets_)
+    assert any(not np.array_equal(first[name], second[name]) for name in first)

@@ -10,9 +10,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from anysize import GraphSet, compare, size_split
+from anysize import METHODS, GraphClassifier, GraphSet, compare, evaluate, size_split
 from anysize.cli.app import app
+from anysize.counting import api
+from anysize.evaluation.describe import describe, shift
 from anysize.evaluation.tasks import own_task
+from anysize.graphs.labels import known_targets
+from anysize.kernels import wl
 from anysize.splits import AtRandom, BySize, OfPart
 
 GAP = float("nan")
@@ -73,8 +77,50 @@ def test_targets_that_cannot_be_compared_are_left_out() -> None:
     ):
         with pytest.raises(ValueError, match=told):
             compare(graphs, table, methods="wl-kernel", seeds=1)
-    with pytest.raises(ValueError, match=r"choose one of the targets, such as graphs.target\('0'\)"):
-        size_split(graphs)
+
+
+def test_a_split_by_size_keeps_all_targets_with_their_gaps() -> None:
+    graphs = rings_and_paths()
+    task = size_split(graphs.with_y(None), y=np.asarray(graphs.y))
+    splits, alone = task.splits(seed=3), size_split(graphs.target("1")).splits(seed=3)
+    assert (splits.classes, splits.train.targets, task.predicts) == ((), ("0", "1"), "classes")
+    for name, rows in splits.masks.items():
+        np.testing.assert_array_equal(rows, alone.masks[name])
+        np.testing.assert_array_equal(splits.sets[name].y, np.asarray(graphs.y)[rows])
+    assert np.isnan(np.asarray(splits.test.y)[:, 0]).any()
+    model = GraphClassifier("wl-kernel", check=False).fit(splits.train)
+    assert model.score(splits.test) > 0.6
+    with pytest.raises(ValueError, match=r"evaluated on one: split graphs.target\('0'\)"):
+        list(evaluate(METHODS["wl-kernel"], [splits], [0]))
+    numbers = size_split(graphs.with_y(None), y=np.column_stack([graphs.sizes, graphs.edge_counts]) / 4)
+    assert numbers.predicts == "numbers"
+    words = size_split(graphs.with_y(None), y=[[str(a), b] for a, b in np.asarray(graphs.y).tolist()]).splits()
+    assert [(part.classes, part.numbers) for part in describe(words)] == [({}, "")] * 3
+    assert "none of them lies within the sizes seen in training." in shift(words)
+
+
+def test_graphs_are_counted_and_refined_once_for_all_targets_and_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: dict[str, list[Any]] = {"counted": [], "refined": []}
+    refine, count = wl.signatures, api.count
+    monkeypatch.setattr(api, "count", lambda *args, **given: calls["counted"].append(args) or count(*args, **given))
+    monkeypatch.setattr(wl, "signatures", lambda *args: calls["refined"].append(args) or refine(*args))
+    graphs, amounts = rings_and_paths(), []
+    for given in (graphs.target("1"), graphs):
+        for of_kind in calls.values():
+            of_kind.clear()
+        compared = compare(given, methods=("sizemix", "wl-kernel"), seeds=2, settings={"iterations": 2})
+        amounts.append({kind: len(of_kind) for kind, of_kind in calls.items()})
+    assert amounts[1]["counted"] < amounts[0]["counted"]
+    assert amounts[1]["refined"] <= amounts[0]["refined"]
+    for target in graphs.targets:
+        part = OfPart(BySize(), graphs.with_y(None), known_targets(np.asarray(graphs.y), int(target))[0])
+        task = own_task(graphs.target(target), part)
+        splits = [task.splits(seed=seed) for seed in range(2)]
+        for name in ("sizemix", "wl-kernel"):
+            settings = {"iterations": 2}
+            alone = [next(evaluate(METHODS[name], [each], [seed], settings)) for seed, each in enumerate(splits)]
+            scores = [record.chosen.metrics["roc_auc"] for record in alone]
+            assert compared.comparisons[target].row(name).metrics["roc_auc"] == pytest.approx(np.mean(scores))
 
 
 def test_numbers() -> None:

@@ -111,6 +111,10 @@ def test_every_column_of_a_table_of_molecules_is_a_set(tmp_path: Path) -> None:
     assert list(left_out) == ["mol.solubility"]  # numbers
     assert [task.name.partition("-size-")[0] for task in tasks] == ["mol.toxic", "mol.active"]
     assert len(tasks[1].source.graphs) < len(tasks[0].source.graphs) == 120  # type: ignore[attr-defined]
+    numbers, left_out = find_sets([tmp_path], ["numbers", "up"])
+    assert not left_out
+    assert numbers[0].name.startswith("mol.solubility-numbers-")
+    assert [task.name for task in numbers[1:]] == [task.name for task in tasks]
     (fullest,), _ = find_sets([tmp_path], max_targets=1)
     assert fullest.name == max(tasks, key=lambda task: minority(task.splits().test.y)).name
 
@@ -220,7 +224,7 @@ def test_a_part_from_large_to_small_graphs_and_one_of_motifs(folder: Path, tmp_p
     drawn = [record for record in RecordStore(tmp_path).read(method="wl-kernel") if record.data.startswith("seed:")]
     assert len({record.labels for record in drawn}) == 2
     assert parts["motifs"].row("wl-kernel").runs == {"motif-size": 2}
-    with pytest.raises(ValueError, match=r"up, down, motifs; got 'sideways'"):
+    with pytest.raises(ValueError, match=r"up, down, motifs, numbers; got 'sideways'"):
         find_sets([folder], ["sideways"])
 
 
@@ -295,3 +299,99 @@ def test_a_tuned_league_chooses_inside_the_training_graphs(folder: Path, tmp_pat
     assert [(row.method, row.tried) for row in leagues[0].rows[:2]].count(("wl-kernel", 3)) == 1
     assert "wl-kernel 3" in to_markdown(leagues)
     assert run_league(tasks, tmp_path, methods=("wl-kernel", "sizemix"), seeds=2, tune=3).made == 0
+
+
+# ---- numbers ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def number_records(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Two sets of numbers: edges with noise in units of a thousand, and shares of leaves; and their records."""
+    sets, made = tmp_path_factory.mktemp("numbers"), tmp_path_factory.mktemp("number-records")
+    rng = np.random.default_rng(0)
+    for name, unit in (("edges", 1000.0), ("leaves", 1.0)):
+        graphs = trees_and_rings(120, len(name))
+        leaves = [float(np.mean([len(near) == 1 for near in graph.adj.values()])) for graph in graphs.to_networkx()]
+        y = unit * (graphs.edge_counts if name == "edges" else np.array(leaves)) + unit * rng.normal(0, 0.1, 120)
+        lines = [
+            json.dumps({"n": int(graphs.sizes[g]), "edges": graphs[g].edges().tolist(), "y": float(y[g])})
+            for g in range(120)
+        ]
+        (sets / f"{name}.jsonl").write_text("\n".join(lines))
+    tasks, _ = find_sets([sets], ["numbers"])
+    run_league(tasks, made, methods=("auto", "wl-kernel", "gin-ciga"), seeds=2)
+    return sets, made
+
+
+def test_numbers_are_a_part_of_their_own(number_records: tuple[Path, Path], records: Path, tmp_path: Path) -> None:
+    (league,) = read_leagues(number_records[1])
+    assert (league.part.name, league.metric) == ("numbers", "rmse_reduction")
+    assert league.families == {"edges": ("edges",), "leaves": ("leaves",)}
+    assert {row.method for row in league.rows} == {"sizemix", "wl-kernel", "mean", "size-only", "topology-only"}
+    store = RecordStore(number_records[1])
+    for method in ("sizemix", "size-only"):
+        by_set: dict[str, list[float]] = {}
+        for run in store.read(method=method):
+            (mean,) = (one for one in store.read(method="mean", task=run.task) if one.data == run.data)
+            error, of_mean = (
+                float(np.mean((np.array(one.targets) - np.array(one.chosen.numbers)) ** 2)) for one in (run, mean)
+            )
+            by_set.setdefault(run.task.partition("-")[0], []).append(1 - (error / of_mean) ** 0.5)
+        row = league.row(method)
+        assert row.families == pytest.approx({name: np.mean(values) for name, values in by_set.items()})
+        assert row.low is not None
+        assert row.high is not None
+        assert row.low <= np.mean(list(row.families.values())) <= row.high
+    assert set(league.row("mean").families.values()) == {0.0}
+    assert league.row("sizemix").rank == 1.0
+    assert league.row("sizemix").families["edges"] > 0.9
+    together = tmp_path / "records"
+    RecordStore(together).write([*store.read(), *RecordStore(records).read()])
+    classes, numbers = read_leagues(together)
+    assert classes.fields() == read_leagues(records)[0].fields()
+    assert numbers.fields() == league.fields()
+    page = to_markdown([classes, numbers])
+    assert "## Numbers, from small to large\n" in page
+    assert "highest mean RMSE reduction" in page
+    assert "| method | R2 | rank correlation |" in page
+    assert "defaults of `GraphRegressor`" in page
+    assert "GraphRegressor" not in to_markdown([classes])
+    assert "RMSE reduction" in to_latex([numbers])
+    assert {line["metric"] for line in csv.DictReader(to_csv([numbers]).splitlines())} == {"rmse_reduction"}
+
+
+def test_numbers_are_relative_to_the_mean_of_the_same_split(number_records: tuple[Path, Path], tmp_path: Path) -> None:
+    kept = [one for one in RecordStore(number_records[1]).read() if (one.method, one.seed) != ("mean", 1)]
+    RecordStore(tmp_path).write(kept)
+    with pytest.raises(ValueError, match=r"no record of the baseline mean on .*, split:1"):
+        read_leagues(tmp_path)
+
+
+def test_records_of_numbers_are_checked(number_records: tuple[Path, Path], tmp_path: Path) -> None:
+    sets, made = number_records
+    tasks, _ = find_sets([sets], ["numbers"])
+    whole = check_records(made, tasks)
+    assert (whole.records, whole.compared, whole.problems) == (2 * 2 * 5, 2 * 2 * 5, ())
+    run = RecordStore(made).read(method="wl-kernel")[0]
+    better = replace(run.chosen, metrics={**run.chosen.metrics, "rmse": 0.987})
+    moved = replace(run, targets=run.targets[::-1])
+    sent = tmp_path / "sent.jsonl"
+    sent.write_bytes(to_line(replace(run, chosen=better)) + to_line(moved))
+    problems = check_records(sent, tasks).problems
+    assert any("rmse is 0.987" in problem for problem in problems)
+    assert any("labels are not those" in problem for problem in problems)
+
+
+def test_numbers_are_tuned_by_their_errors_inside_the_training_graphs(
+    number_records: tuple[Path, Path], tmp_path: Path
+) -> None:
+    tasks, _ = find_sets([number_records[0] / "leaves.jsonl"], ["numbers"])
+    run_league(tasks, tmp_path, methods=("wl-kernel",), seeds=1, tune=3)
+    store = RecordStore(tmp_path)
+    tried = store.read(task=inner_task(tasks[0]).name, method="wl-kernel")
+    assert len(tried) > 1
+    best = min(tried, key=lambda record: record.chosen.metrics["rmse"])
+    (used,) = store.read(task=tasks[0].name, method="wl-kernel")
+    assert best.chosen.metrics["rmse"] == min(
+        one.chosen.metrics["rmse"] for one in tried if one.configuration == used.configuration
+    )

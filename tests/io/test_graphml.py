@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
+import numpy as np
 import pytest
 
 from anysize import GraphError, GraphSet, GraphWarning, read_graphs
@@ -26,7 +27,7 @@ def test_colors_and_labels_are_attributes(tmp_path: Path, ending: str, write: ob
     path = tmp_path / f"ethanol{ending}"
     write(molecule(), path)  # type: ignore[operator]
     expected = GraphSet.from_edges([(0, 1), (1, 2)], colors=["C", "C", "O"], y=["alcohol"])
-    expected = replace(expected, names=("ethanol",))
+    expected = replace(expected, names=("ethanol",), vertex_names=np.array(["c1", "c2", "o"], object))
     assert read_graphs(path, color="atom", y="kind").equals(expected)
     assert as_graphset(path, color="atom").equals(expected.with_y(None))
     with pytest.warns(GraphWarning, match="attribute 'atom'") as caught:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from anysize import METHODS, GraphClassifier, GraphRegressor, GraphSet
+from anysize.methods.configuration import resolve_configuration
 from anysize.methods.peers import PEERS
 
 NAMES = [method.name for method in PEERS]
@@ -55,3 +56,38 @@ def test_a_contrast_of_classes_needs_classes() -> None:
     assert [name for name in NAMES if "numbers" not in METHODS[name].predicts] == ["gin-ciga"]
     with pytest.raises(ValueError, match=r"gin-ciga does not predict numbers; methods that do are .* gin-ssr"):
         GraphRegressor("gin-ciga").fit([nx.path_graph(5)] * 8, np.arange(8.0))
+
+
+@pytest.mark.parametrize(
+    ("name", "configuration", "training"),
+    [
+        ("gin-plain", {"lr": 0.003, "batch_size": 64, "hidden": 32, "layers": 3}, (60, "last", "cosine", None)),
+        ("gin-ssr", {"ssr": 0.1, "hidden": 32, "layers": 3}, (1000, "best", "constant", None)),
+        ("gin-ciga", {"lr": 0.001, "batch_size": 32, "hidden": 32, "layers": 3}, (400, "best", "constant", 20)),
+        (
+            "gin-gsat",
+            {"lr": 0.001, "batch_size": 128, "hidden": 64, "layers": 2, "final_r": 0.7, "interval": 10, "beta": 1.0},
+            (100, "best", "constant", None),
+        ),
+        ("gin-dann", {"lr": 0.001, "layers": 3, "readout": "mean"}, (200, "best", "constant", None)),
+        ("gin-crop", {"lr": 0.003, "batch_size": 64, "hidden": 32, "layers": 3}, (60, "last", "cosine", None)),
+    ],
+)
+def test_the_recipe_paper_is_what_the_authors_published(name: str, configuration: Any, training: Any) -> None:
+    """The page docs/why-these-rows.md has the sources."""
+    method = METHODS[name]
+    for family in (None, "tu"):
+        settings, recipe = resolve_configuration(method, "paper", colored=True, family=family)
+        assert {key: settings[key] for key in configuration} == configuration
+        assert (recipe.epochs, recipe.epoch, recipe.schedule, recipe.patience) == training
+        assert (recipe.tie_break, set(settings) & method.recipe_fields) == ("first", set())
+    _, robust = resolve_configuration(method, "robust", colored=True)
+    assert (robust.epochs, robust.epoch) == (60, "last")
+
+
+def test_published_settings_train_and_can_be_changed() -> None:
+    graphs = rings()
+    params = {"epochs": 12, "ratio": 0.3, "alpha": 0.5, "readout": "max"}
+    model = GraphClassifier("gin-ciga", recipe="paper", check=False, params=params).fit(graphs)
+    assert len(model.held_out_) == 4
+    assert len(model.curves_["validation_score"]) == 12

@@ -6,11 +6,9 @@ import csv
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
-from rich import box
-from rich.table import Table
 from scipy.sparse import csr_array
 
 from anysize._errors import naming_extra
@@ -18,9 +16,13 @@ from anysize._files import atomic_write
 from anysize._memory import check_table
 from anysize._text import csv_cell, escape_surrogates
 from anysize.cli.input import graph_names
+from anysize.cli.shared import text_table
 from anysize.counting.counts import Counts, Over
 from anysize.graphs.ragged import owners
 from anysize.patterns.pattern import Pattern
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 def summary(counts: Counts, over: Over, top: int) -> Table:
@@ -31,14 +33,12 @@ def summary(counts: Counts, over: Over, top: int) -> Table:
     held = np.bincount(counts.matrix.indices, minlength=len(counts.columns))
     shown = np.argsort(-totals, kind="stable")[:top]
     shown = np.sort(shown) if len(counts.columns) <= top else shown
-    table = Table(box=box.SIMPLE, header_style="bold")
-    table.add_column("pattern")
-    table.add_column(f"{estimated}copies" if single else f"{estimated}total copies", justify="right")
-    table.add_column(f"{estimated}density ({over})" if single else f"{estimated}mean density ({over})", justify="right")
-    if counts.sampling is not None and single:
-        table.add_column("standard error", justify="right")
-    if not single:
-        table.add_column("graphs with hits" if estimated else "graphs with it", justify="right")
+    if single:
+        numbers = [f"{estimated}copies", f"{estimated}density ({over})", *["standard error"] * bool(estimated)]
+    else:
+        with_it = "graphs with hits" if estimated else "graphs with it"
+        numbers = [f"{estimated}total copies", f"{estimated}mean density ({over})", with_it]
+    table = text_table("pattern", right=numbers)
     for column in shown:
         cells = [counts.columns.pattern(column).name, f"{round(totals[column]):,}", f"{density[column]:.6g}"]
         if counts.sampling is not None and single:

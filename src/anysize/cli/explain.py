@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import StrEnum
 from json import dumps
 from pathlib import Path
@@ -10,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anysize.cli.input import ColorsOption, Reading, read_input, read_new, with_reading_options, with_trained_color
+from anysize.cli.input import (
+    ColorsOption,
+    Reading,
+    graph_names,
+    read_input,
+    read_new,
+    select_graph,
+    with_reading_options,
+    with_trained_color,
+)
 from anysize.cli.shared import FIGURES, check_out, console, errors, handle_errors, note
 from anysize.graphs.labels import target_position
 
@@ -66,8 +74,9 @@ def explain(
         if out is not None and len(rows) != 1:
             raise ValueError(f"--out draws one graph of the {len(rows)} in {where}; add --graph.")
         shown = rows if format is FormatOption.json else rows[:MAX_GRAPHS_SHOWN]
+        names = graph_names(graph_set)
         compared = None if reference is None else read(reference)
-        explanations = [(_name(graph_set, row), classifier.explain(graph_set[row], compared)) for row in shown]
+        explanations = [(names[row], classifier.explain(graph_set[row], compared)) for row in shown]
         if len(rows) > 1 and format is FormatOption.text and classifier.predicts == "classes":
             _show_classes(classifier, graph_set)
         _show(explanations, top, format)
@@ -87,23 +96,11 @@ def _read_rows(words: list[str], model: GraphClassifier | GraphRegressor, readin
     return rows.graphs
 
 
-def _name(graphs: GraphSet, row: int) -> str:
-    return str(row) if graphs.names is None else graphs.names[row]
-
-
 def _selected_rows(graphs: GraphSet, graph: str | None, where: str) -> list[int]:
     """The numbers of the graphs to explain: all, or the one with this name or number."""
     if not len(graphs):
         raise ValueError(f"{where} holds no graphs.")
-    if graph is None:
-        return list(range(len(graphs)))
-    names = list(graphs.names or ())
-    if graph in names:
-        return [names.index(graph)]
-    if graph.isdecimal() and int(graph) < len(graphs):
-        return [int(graph)]
-    expected = f"{'a name, or ' if names else ''}a number from 0 to {len(graphs) - 1}"
-    raise ValueError(f"--graph must be {expected}; {where} has no graph {graph!r}.")
+    return list(range(len(graphs))) if graph is None else [select_graph(graphs, graph, where)]
 
 
 def _show(explanations: list[tuple[str, Explanation | VertexExplanation]], top: int, format: FormatOption) -> None:
@@ -113,8 +110,9 @@ def _show(explanations: list[tuple[str, Explanation | VertexExplanation]], top: 
         return
     for name, explanation in explanations:
         _print(f"graph {name}: {explanation.text(top)}")
-    shown = [pattern.size for _, explanation in explanations for pattern in getattr(explanation, "patterns", ())[:1]]
-    _print_hint(shown)
+    shown = {pattern.size for _, explanation in explanations for pattern in getattr(explanation, "patterns", ())[:1]}
+    if shown:
+        _print(f"{' and '.join(f'anysize patterns {size}' for size in sorted(shown))} shows the patterns")
 
 
 def _show_classes(model: GraphClassifier, graphs: GraphSet) -> None:
@@ -125,12 +123,6 @@ def _show_classes(model: GraphClassifier, graphs: GraphSet) -> None:
     predicted = model.ensemble_.outputs(examples).mean(axis=0).argmax(axis=1)
     for line in class_pattern_lines(model.ensemble_, model.classes_, examples, predicted):
         _print(f"predicted {line}")
-
-
-def _print_hint(sizes: Iterable[int]) -> None:
-    commands = [f"anysize patterns {size}" for size in sorted(set(sizes))]
-    if commands:
-        _print(f"{' and '.join(commands)} shows the patterns")
 
 
 def _print(line: str) -> None:

@@ -244,6 +244,15 @@ def with_trained_color(reading: Reading, model: GraphClassifier | GraphRegressor
     return reading if color is None else {**reading, "color": color}
 
 
+def select_graph(graphs: GraphSet, name: str, where: str) -> int:
+    """The number of the graph that ``--graph`` gives by its name or number."""
+    names = graph_names(graphs)
+    if name in names or (name.isdecimal() and int(name) < len(graphs)):
+        return names.index(name) if name in names else int(name)
+    expected = f"{'' if graphs.names is None else 'a name, or '}a number from 0 to {len(graphs) - 1}"
+    raise ValueError(f"--graph must be {expected}; {where} has no graph {name!r}.")
+
+
 def graph_names(graphs: GraphSet | Counts | GraphRows) -> list[str]:
     """The names of the graphs, or their positions."""
     return [str(row) for row in range(len(graphs))] if graphs.names is None else list(graphs.names)

@@ -56,7 +56,8 @@ def league(
     parts: Annotated[
         str | None,
         typer.Option(
-            help="What to train, comma-separated: up, from small to large graphs; down; motifs, which need no folder. "
+            help="What to train, comma-separated: up, from small to large graphs; down; numbers, columns and sets with "
+            "fractions; motifs, which need no folder. "
             "Default: up if there are folders."
         ),
     ] = None,

@@ -41,6 +41,7 @@ from anysize.cli.shared import (
     parse_settings,
     parse_sizes,
     score_table,
+    text_table,
 )
 from anysize.methods import defaults
 from anysize.metrics import METRIC_NAMES, METRICS_OF
@@ -223,16 +224,11 @@ def _prediction_columns(
 def methods(json: JsonOption = False) -> None:
     """List the methods, their input and their default hyper-parameters."""
     with handle_errors():
-        from rich import box
-        from rich.table import Table
-
         described = list(_methods())
         if json:
             print(dumps(described))
             return
-        table = Table(box=box.SIMPLE, header_style="bold")
-        for heading in ("method", "in the tables", "input", "defaults"):
-            table.add_column(heading)
+        table = text_table("method", "in the tables", "input", "defaults")
         for method in described:
             values = ", ".join(f"{name}={value}" for name, value in method["robust"].items() if value is not False)
             table.add_row(method["method"], method["title"], method["input"], values)

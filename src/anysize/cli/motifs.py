@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from anysize._text import csv_cell
-from anysize.cli.input import Reading, graph_names, read_input, with_reading_options
+from anysize.cli.input import Reading, read_input, select_graph, with_reading_options
 from anysize.cli.shared import (
     FIGURES,
     MAX_SEED,
@@ -91,12 +91,7 @@ def _choose(graphs: GraphSet, name: str | None, file: Path) -> GraphSet:
         if len(graphs) != 1:
             raise ValueError(f"{file} has {len(graphs)} graphs, and motifs are found in one at a time; add --graph.")
         return graphs
-    names = graph_names(graphs)
-    if name in names:
-        return graphs[names.index(name)]
-    if name.isdecimal() and int(name) < len(graphs):
-        return graphs[int(name)]
-    raise ValueError(f"--graph must be a name, or a number from 0 to {len(graphs) - 1}; {file} has no graph {name!r}.")
+    return graphs[select_graph(graphs, name, str(file))]
 
 
 def _write_csv(result: Motifs, file: IO[str]) -> None:

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from rich import box
-from rich.table import Table
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from anysize._errors import naming_extra
@@ -18,10 +17,12 @@ from anysize._files import atomic_write
 from anysize._text import csv_cell, escape_surrogates
 from anysize._typing import IntArray
 from anysize.cli.input import graph_names
-from anysize.cli.shared import PlainConsole, console, errors, late_progress, open_output, parse_sizes
+from anysize.cli.shared import PlainConsole, console, errors, late_progress, open_output, parse_sizes, text_table
 from anysize.graphs.ragged import owners
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from anysize.counting.orbits.numbering import EdgePosition, Position
     from anysize.graphs.graphset import GraphSet
 
@@ -35,11 +36,20 @@ class _Counted(NamedTuple):
     per: str
     first: IntArray
     vertices: IntArray
+    vertex_names: NDArray[Any] | None  # of the ends of every row; None if these are their numbers
 
     @property
     def header(self) -> list[str]:
         """The names of the columns that say which row it is."""
-        return ["graph", "vertex"] if self.per == "vertex" else ["graph", "u", "v"]
+        return ["graph", *self.keys()]
+
+    def keys(self) -> dict[str, NDArray[Any]]:
+        """The columns of vertices, and of their names."""
+        ends, names = (("vertex",), ("name",)) if self.per == "vertex" else (("u", "v"), ("u_name", "v_name"))
+        keys = dict(zip(ends, self.vertices.T, strict=True))
+        if self.vertex_names is not None:
+            keys |= dict(zip(names, self.vertex_names.T, strict=True))
+        return keys
 
 
 def write_orbits(
@@ -81,13 +91,22 @@ def _count(graphs: GraphSet, k: int, per: str, edges: bool, threads: int | None)
     with late_progress("counting") as report:
         counted = orbits(graphs, k, edges=edges, per=per, threads=threads, progress=report)
     if isinstance(counted, OrbitCounts):
-        return _Counted(counted.matrix, counted.positions, counted.names, per, counted.first, counted.vertices)
+        first, vertices = counted.first, counted.vertices
+        held = _vertex_names(graphs, first, vertices)
+        return _Counted(counted.matrix, counted.positions, counted.names, per, first, vertices, held)
     positions = orbit_positions(k) if per == "vertex" else edge_orbit_positions(k)
     rows = counted if isinstance(counted, list) else [counted]
     table = np.concatenate([np.empty((0, len(positions)), np.int64), *rows])
     names = [f"orbit_{number}" for number in range(len(positions))]
     vertices, first = rows_of(graphs, per)
-    return _Counted(table, positions, names, per, first, vertices)
+    return _Counted(table, positions, names, per, first, vertices, _vertex_names(graphs, first, vertices))
+
+
+def _vertex_names(graphs: GraphSet, first: IntArray, vertices: IntArray) -> NDArray[Any] | None:
+    """The names of the vertices of every row, if they have some."""
+    if graphs.vertex_names is None:
+        return None
+    return np.asarray(graphs.vertex_names[vertices + graphs.first[owners(first)][:, None]])
 
 
 def _summary(counted: _Counted, top: int) -> Table:
@@ -98,12 +117,9 @@ def _summary(counted: _Counted, top: int) -> Table:
         held, largest = np.count_nonzero(table, axis=0), table.max(axis=0, initial=0)
     else:
         held, largest = np.bincount(table.indices, minlength=table.shape[1]), _largest(table)
-    shown = Table(box=box.SIMPLE, header_style="bold")
     plural = "vertices" if counted.per == "vertex" else "edges"
-    for heading in ("orbit", "pattern", f"{plural} of the pattern"):
-        shown.add_column(heading)
-    for heading in (f"mean over {plural}", "largest", f"{plural} with it"):
-        shown.add_column(heading, justify="right")
+    numbers = f"mean over {plural}", "largest", f"{plural} with it"
+    shown = text_table("orbit", "pattern", f"{plural} of the pattern", right=numbers)
     for number in np.sort(np.argsort(-sums, kind="stable")[:top]):
         _, pattern, places = counted.positions[number]
         position = ", ".join(str(at) if isinstance(at, int) else f"{at[0]}-{at[1]}" for at in places)
@@ -119,8 +135,8 @@ def _largest(table: csr_array[np.int64]) -> IntArray:
 def _rows(graphs: GraphSet, counted: _Counted) -> Iterator[list[Any]]:
     """Graph, vertex (or both ends) and all counts of every row; a line for every count that is not 0 if sparse."""
     names = graph_names(graphs)
-    keys = zip(owners(counted.first).tolist(), counted.vertices.tolist(), strict=True)
-    for row, (graph, vertices) in enumerate(keys):
+    keys = zip(owners(counted.first).tolist(), *(column.tolist() for column in counted.keys().values()), strict=True)
+    for row, (graph, *vertices) in enumerate(keys):
         key, table = [names[graph], *vertices], counted.table
         if isinstance(table, np.ndarray):
             yield [*key, *table[row].tolist()]
@@ -152,6 +168,9 @@ def _write_json(graphs: GraphSet, counted: _Counted, file: IO[str]) -> None:
         result.append({"graph": name, "counts": _as_values(counted, rows)})
         if counted.per == "edge":
             result[-1]["edges"] = counted.vertices[rows].tolist()
+        if counted.vertex_names is not None:
+            held = counted.vertex_names[rows]
+            result[-1]["names"] = (held[:, 0] if counted.per == "vertex" else held).tolist()
     json.dump({"orbits": described, "graphs": result}, file)
     file.write("\n")
 
@@ -175,6 +194,8 @@ def _write_npz(counted: _Counted, out: Path) -> None:
     arrays: dict[str, Any] = {"first": counted.first}
     if counted.per == "edge":
         arrays["edges"] = counted.vertices
+    if counted.vertex_names is not None:
+        arrays["vertex_names"] = _plain_array(counted.vertex_names)
     if isinstance(table, np.ndarray):
         arrays["orbits"] = table
     else:
@@ -182,6 +203,13 @@ def _write_npz(counted: _Counted, out: Path) -> None:
         arrays["names"] = np.array([escape_surrogates(name) for name in counted.names], np.str_)
     with atomic_write(out) as part, open(part, "wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
+def _plain_array(names: NDArray[Any]) -> NDArray[Any]:
+    """Integers, or strings that files can hold."""
+    if names.dtype.kind != "O":
+        return names
+    return np.array([escape_surrogates(name) for name in names.ravel()], np.str_).reshape(names.shape)
 
 
 @naming_extra("Parquet")
@@ -195,7 +223,7 @@ def _write_parquet(graphs: GraphSet, counted: _Counted, path: str) -> None:
     names = pa.array([escape_surrogates(name) for name in graph_names(graphs)], pa.string())
     graph = pa.array(owners(counted.first)[row], pa.int32())
     columns = {"graph": pa.DictionaryArray.from_arrays(graph, names)}
-    columns |= dict(zip(counted.header[1:], map(pa.array, counted.vertices[row].T), strict=True))
+    columns |= {name: pa.array(_plain_array(column[row])) for name, column in counted.keys().items()}
     if isinstance(table, np.ndarray):
         columns |= dict(zip(counted.names, map(pa.array, table.T), strict=True))
     else:

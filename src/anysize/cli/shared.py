@@ -14,7 +14,7 @@ from functools import partial
 from io import StringIO, TextIOWrapper
 from json import JSONDecodeError, loads
 from pathlib import Path
-from typing import IO, Annotated, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -25,6 +25,9 @@ from anysize._errors import PartialResultError, missing_package
 from anysize._files import FIGURE_ENDINGS, PAGE_ENDINGS, atomic_write, check_ending, write_problem
 from anysize._progress import Progress, progress_bars
 from anysize._text import visible
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 Format = TypeVar("Format", bound=str)
 CacheOption = Annotated[
@@ -174,15 +177,23 @@ def late_progress(step: str) -> Iterator[Progress]:
         yield partial(progress, step)
 
 
-def score_table(first: str, headings: Sequence[str], rows: Mapping[str, Sequence[float | None]]) -> RenderableType:
-    """A table of scores, and of numbers of graphs, with the means of the columns of scores as its last row."""
+def text_table(*left: str, right: Iterable[str] = ()) -> Table:
+    """An empty table with columns for words, and after them columns for numbers."""
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE, header_style="bold")
-    table.add_column(first, no_wrap=True)
-    for heading in headings:
+    for heading in left:
+        table.add_column(heading)
+    for heading in right:
         table.add_column(heading, justify="right", overflow="fold")
+    return table
+
+
+def score_table(first: str, headings: Sequence[str], rows: Mapping[str, Sequence[float | None]]) -> RenderableType:
+    """A table of scores, and of numbers of graphs, with the means of the columns of scores as its last row."""
+    table = text_table(first, right=headings)
+    table.columns[0].no_wrap = True
     means: list[float | None] = []
     for column in zip(*rows.values(), strict=True):
         scores = [value for value in column if value is not None and not isinstance(value, int)]

@@ -19,6 +19,7 @@ from anysize.counting.engines.threads import Threads, loaded
 from anysize.counting.execution import CountRequest, execute_plan
 from anysize.executors import Executor, active_executor
 from anysize.executors.executor import available_cores
+from anysize.graphs.graphset import attributes_digest
 from anysize.io.convert import as_graphset
 from anysize.patterns.pattern import list_sizes
 
@@ -119,7 +120,7 @@ def count(
     request = CountRequest(engine, samples, rel_error, seed, budget_s, limit)
 
     if cache is not None:
-        from anysize.counting.cache import CountCache, attributes_digest
+        from anysize.counting.cache import CountCache
 
         folder, arguments = CountCache(cache), {"k": sizes, **asdict(request)}
         if budget_s is None:  # otherwise the memory limit may decide whether to sample

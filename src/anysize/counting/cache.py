@@ -23,7 +23,7 @@ from anysize._files import atomic_write, make_folder, remove_partial_files
 from anysize._schema import compact_json, reason_of
 from anysize.counting.counts import Counts
 from anysize.counting.counts_file import read_table, to_arrays, write_arrays
-from anysize.graphs.graphset import GraphSet
+from anysize.graphs.graphset import GraphSet, content_digest
 
 FORMAT = "anysize cache 2"
 
@@ -119,41 +119,6 @@ class CountCache:
 
     def _entries(self) -> Iterator[Path]:
         return (path for folder in self._folders() for path in folder.glob("*.npz"))
-
-
-def content_digest(graphs: GraphSet) -> bytes:
-    """SHA-256 of the edges and color names of graphs, independent of color codes and unused colors."""
-    if graphs.colors is not None:
-        used = np.flatnonzero(np.bincount(graphs.colors))
-        graphs = graphs.with_palette([graphs.palette[code] for code in used])
-    head = {
-        "graphs": len(graphs),
-        "vertices": len(graphs.indptr) - 1,
-        "neighbors": len(graphs.indices),
-        "colors": None if graphs.colors is None else list(graphs.palette),
-    }
-    digest = sha256(f"{compact_json(head)}\n".encode())
-    arrays = ((graphs.first, "<i8"), (graphs.indptr, "<i8"), (graphs.indices, "<u4"), (graphs.colors, "<u2"))
-    for array, dtype in arrays:
-        if array is not None:
-            digest.update(np.ascontiguousarray(array, dtype).data)
-    return digest.digest()
-
-
-def attributes_digest(graphs: GraphSet) -> bytes:
-    """SHA-256 of the edge colors, directions and features of graphs, which counts do not use; empty without any."""
-    if not graphs.has_edge_types and graphs.features is None:
-        return b""
-    if graphs.edge_colors is not None:
-        used = np.flatnonzero(np.bincount(graphs.edge_colors))
-        graphs = graphs.with_edge_palette([graphs.edge_palette[code] for code in used])
-    digest = sha256(f"{compact_json([list(graphs.edge_palette), list(graphs.feature_names)])}\n".encode())
-    arrays = (("colors", graphs.edge_colors, "<u2"), ("directions", graphs.directions, "|u1"))
-    for name, array, dtype in (*arrays, ("features", graphs.features, "<f4")):
-        if array is not None:
-            digest.update(f"{name} {array.shape}\n".encode())
-            digest.update(np.ascontiguousarray(array, dtype).tobytes())
-    return digest.digest()
 
 
 def _check(counts: Counts, graphs: GraphSet, arguments: Mapping[str, Any], path: Path) -> None:

@@ -35,13 +35,12 @@ from anysize.counting.arrow import (
     read_parquet,
     to_arrow,
 )
-from anysize.counting.cache import content_digest
 from anysize.counting.columns import Columns, unite
 from anysize.counting.counts import Counts
 from anysize.counting.counts_file import check_format
 from anysize.counting.execution import make_request
 from anysize.executors import active_executor
-from anysize.graphs.graphset import GraphSet, empty_set
+from anysize.graphs.graphset import GraphSet, content_digest, empty_set
 from anysize.patterns.orbits import MAX_SIZE
 from anysize.patterns.pattern import Pattern, list_sizes
 

@@ -6,7 +6,7 @@ import os
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -45,7 +45,7 @@ from anysize.graphs.labels import (
 from anysize.io.convert import warn_of_complete_graphs
 from anysize.methods.catalog import find_method, unused_by
 from anysize.methods.configuration import number, resolve_configuration, weight, whole_number
-from anysize.methods.method import Examples, Method, RecipeName, Run, Sizes, TrainingData, learn_bins
+from anysize.methods.method import Examples, Fitted, Method, RecipeName, Run, Sizes, TrainingData, learn_bins
 from anysize.patterns.pattern import pattern_sizes
 from anysize.splits import VALIDATION_SHARE, hold_out_by_class, median_cut
 from anysize.training.device import resolve_device
@@ -68,16 +68,44 @@ class _Validation:
     labels: Labels
     targets: tuple[str, ...]
 
-    def of(self, target: str, encode: Callable[[Labels], IntArray | FloatArray]) -> Examples:
-        """Those that have a target, or all where there is one label per graph."""
-        if bool(self.targets) != bool(target):
+    def of(self, targets: Sequence[_Target]) -> Examples:
+        """Those that have some of these targets, or all where there is one label per graph."""
+        if bool(self.targets) != bool(targets[0].name):
             raise ValueError("validation graphs need the targets of the training graphs: several in a table, or one")
-        if not target:
-            return replace(self.examples, y=encode(self.labels))
-        rows, labels = known_targets(self.labels, target_position(self.targets, target))
-        if not len(rows):
-            raise ValueError("no validation graph has it")
-        return replace(self.examples.rows(rows), y=encode(labels))
+        if not self.targets:
+            return replace(self.examples, y=targets[0].model._encode(self.labels))
+        known = []
+        for target in targets:
+            rows, labels = known_targets(self.labels, target_position(self.targets, target.name))
+            if not len(rows):
+                raise ValueError(f"no validation graph has the target {target.name!r}")
+            known.append(replace(target, codes=target.model._encode(labels), rows=rows))
+        return _with_targets(self.examples, known)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _Target:
+    """One target: its name, empty if there is no other, what learns it, and class numbers or numbers of some rows."""
+
+    name: str
+    model: GraphEstimator
+    codes: IntArray | FloatArray
+    rows: IntArray
+
+
+def _with_targets(examples: Examples, targets: Sequence[_Target]) -> tuple[Examples, IntArray]:
+    """The examples that have some of these targets, with them, and their rows; of several targets with gaps."""
+    if len(targets) == 1:
+        (target,) = targets
+        part = examples.rows(target.rows) if len(target.rows) < len(examples) else examples
+        return replace(part, y=target.codes), target.rows
+    numbers = targets[0].codes.dtype.kind == "f"
+    table: Any = np.full((len(examples), len(targets)), np.nan if numbers else -1)
+    for column, target in enumerate(targets):
+        table[target.rows, column] = target.codes
+    whole = replace(examples, y=table if numbers else table.astype(np.int64))
+    rows = np.flatnonzero(whole.known.any(axis=1))
+    return (whole if len(rows) == len(whole) else whole.rows(rows)), rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,54 +225,60 @@ class GraphEstimator(BaseEstimator):
         with progress_bars(bool(self.verbose)) as progress:
             bins = learn_bins(source, method) if isinstance(source, GraphSet) else None
             taken = ModelInput(method, k, palette_of(source), edge_types_of(source, method), bins)
-            given = self._given_validation(validation, taken, progress)
+            given = None if validation is None else self._given_validation(validation, taken, progress)
             examples = replace(taken.examples(source, self.cache, progress), weights=weights)
             training = _Training(taken, source, examples, environments, present, given, progress)
             self.targets_, self.models_ = (), {}
             if targets:
                 self._learn_targets(training, labels, targets)
             else:
-                self._learn(training, labels, np.arange(len(labels)))
+                self._learn(training, [_Target("", self, labels, np.arange(len(labels)))])
         return self
 
     def _learn_targets(self, training: _Training, table: Labels, targets: Sequence[str]) -> None:
-        """Fit one estimator for each target; what cannot be learned is left out with a warning."""
+        """Fit one estimator for each target, or all of them together where the method learns several in one network.
+
+        What cannot be learned is left out with a warning.
+        """
         from sklearn.base import clone
 
-        known, learned, left_out = {}, {}, []
+        known: list[_Target] = []
+        left_out = []
         for column, name in enumerate(targets):
             rows, labels = known_targets(table, column)
             if len(classes := np.unique(labels)) < 2:
                 has = "is not known of any graph" if not len(rows) else f"is {classes.tolist()[0]!r} in all graphs"
                 left_out.append(f"{name!r} {has}")
                 continue
-            learned[name] = clone(self)
+            model = clone(self)
             with _errors_of(name):
-                known[name] = learned[name]._encode(labels, learn=True), rows
-        for name, (codes, rows) in known.items():  # after all targets are checked: training takes time
-            with _errors_of(name):
-                learned[name]._learn(training, codes, rows, name)
+                known.append(_Target(name, model, model._encode(labels, learn=True), rows))
+        together = training.input.method.shares_targets and len(known) > 1
+        for group in [known] if together else [[target] for target in known]:  # after all are checked
+            with nullcontext() if together else _errors_of(group[0].name):
+                self._learn(training, group)
         if left_out:
             sentence = f"there is nothing to learn about {plural(len(left_out), 'target')}: {'; '.join(left_out)}"
-            if not learned:
+            if not known:
                 raise ValueError(sentence)
             warn_user(f"{sentence}. Left out.", ModelWarning)
+        learned = {target.name: target.model for target in known}
         self.models_, self.targets_ = learned, tuple(learned)
         self.verdict_ = {name: model.verdict_ for name, model in learned.items()}
         if self.predicts == "classes":
             self.classes_ = [model.classes_ for model in learned.values()]
 
-    def _learn(self, training: _Training, codes: IntArray | FloatArray, rows: IntArray, target: str = "") -> None:
-        """Train and judge models of one target, known of the training graphs in these rows."""
+    def _learn(self, training: _Training, targets: Sequence[_Target]) -> None:
+        """Train and judge models of one target, or of several at once, on the training graphs that have them."""
         method, k, progress = training.input.method, training.input.k, training.progress
-        examples = training.examples.rows(rows) if len(rows) < len(training.examples) else training.examples
+        examples, rows = _with_targets(training.examples, targets)
         source = training.source[rows] if len(rows) < len(training.examples) else training.source
         environments = training.environments
         environments = environments[rows] if isinstance(environments, np.ndarray) else environments
-        classes: Labels | None = getattr(self, "classes_", None)
+        classes = [len(getattr(target.model, "classes_", ())) for target in targets]
         configuration, recipe = resolve_configuration(
             method, self.recipe, colored=training.input.palette is not None, params=self.params,
-            vanishing=method.patterns and densities_vanish(source, codes, examples.weights),
+            vanishing=method.patterns and densities_vanish(source, targets[0].codes, examples.weights),
         )  # fmt: skip
         if training.input.palette is None:  # bins are no names that could be interchanged
             recipe = replace(recipe, roles=False)
@@ -255,12 +289,12 @@ class GraphEstimator(BaseEstimator):
             raise ValueError(f"metric must be one of {', '.join(EPOCH_METRICS[self.predicts])}; got {self.metric!r}")
         metric: Any = self.metric
         environment_of = _environments(source, environments, method, method.compares_environments(configuration))
-        examples = replace(examples, y=codes, environments=environment_of)
-        given = None if training.validation is None else training.validation.of(target, self._encode)
+        examples = replace(examples, environments=environment_of)
+        given = None if training.validation is None else training.validation.of(targets)
         if method.takes_tables:
             _check_patterns(method, examples, k)
         held_out = hold_out_by_class(examples.strata(), share if given is None else 0.0, runs[0].seed)
-        kept = np.setdiff1d(np.arange(len(codes)), held_out)
+        kept = np.setdiff1d(np.arange(len(rows)), held_out)
         if environment_of is not None and len(np.unique(environment_of[kept])) < 2:
             raise ValueError(
                 f"{method.name} compares environments, and all {len(kept)} training graphs are in one; pass "
@@ -268,37 +302,57 @@ class GraphEstimator(BaseEstimator):
             )
         data = TrainingData(
             examples.rows(kept), examples.rows(held_out) if len(held_out) else given,
-            classes=0 if classes is None else len(classes), k=k, metric=metric,
-            class_weights=self._class_weights(examples, given), device=device, cache=self.cache,
+            classes=sum(classes), k=k, metric=metric, class_weights=_weights_of_all(targets, examples, given),
+            device=device, cache=self.cache, blocks=tuple([max(one, 1) for one in classes]) if len(targets) > 1 else (),
         )  # fmt: skip
         began = time.monotonic()
-        parts, outputs = train(method, recipe, runs, data, progress)
-        scores: tuple[HeldOutScores, ...] = ()
+        fitted = train(method, recipe, runs, data, progress)
+        fit_seconds = (time.monotonic() - began) / len(runs)
+        scores: list[tuple[HeldOutScores, ...]] = [()] * len(targets)
         if self.check is not False and method.kind != "baseline":
             scores = held_out_scores(
-                method, recipe, runs[0], data, self._class_weights, (time.monotonic() - began) / len(runs),
+                method, recipe, runs[0], data, partial(_weights_of_all, targets), fit_seconds,
                 None if self.check is True else weight("check", self.check),
                 partial(progress, "scoring held-out graphs"),
             )  # fmt: skip
-        uses_counts = method.takes_tables or getattr(getattr(parts[0], "decision", None), "family", "") == "gamma"
+        log.info(
+            "fitted %s (models: %d) to %d graphs%s in %.1f s", method.name, len(runs), len(rows),
+            f" with {', '.join(target.name for target in targets)}" if targets[0].name else "",
+            time.monotonic() - began,
+        )  # fmt: skip
+        for target, of_target, trained, scored in zip(targets, data.by_target, fitted, scores, strict=True):
+            chosen = rows[held_out]
+            chosen = training.present[chosen[np.isin(chosen, target.rows)]]
+            target.model._keep(training, target, configuration, of_target, *trained, scored, chosen)
+
+    def _keep(
+        self, training: _Training, target: _Target, configuration: Mapping[str, Any], data: TrainingData,
+        parts: tuple[Fitted, ...], outputs: FloatArray, scores: tuple[HeldOutScores, ...], held_out: IntArray,
+    ) -> None:  # fmt: skip
+        """The trained models of one target, and the verdict on them.
+
+        Args:
+            training, target, configuration, data: what they were trained with.
+            parts: the models. outputs: their mean on the training graphs.
+            scores: on held-out graphs. held_out: positions of the graphs that were held out for validation.
+        """
+        method, decision = training.input.method, getattr(parts[0], "decision", None)
+        uses_counts = method.takes_tables or getattr(decision, "family", "") == "gamma"
         self.targets_, self.models_ = (), {}
-        self.held_out_ = training.present[rows[held_out]]
-        novelty = training.novelty(uses_counts, self.cache).with_sizes(source.sizes)
+        self.held_out_ = held_out
+        novelty = training.novelty(uses_counts, self.cache).with_sizes(training.source.sizes[target.rows])
         features = features_of(training.source)
         self.ensemble_ = Ensemble(**vars(training.input), parts=parts, novelty=novelty, features=features)
         self.curves_, self.epochs_ = self.ensemble_.curves()
         judged = {"training": outputs}
         if data.validation is not None:
             judged["validation"] = self.ensemble_.outputs(data.validation).mean(axis=0)
-        self.verdict_ = judge(method, configuration, metric, data, judged, classes, scores)
-        about = f"target {target!r}" if target else ""
-        log.info(
-            "fitted %s (models: %d) to %d graphs%s in %.1f s", method.name, len(runs), len(codes),
-            f" with {about}" if about else "", time.monotonic() - began,
-        )  # fmt: skip
-        for doubt in (getattr(getattr(parts[0], "decision", None), "doubt", ""), self.verdict_.sentence):
+        classes: Labels | None = getattr(self, "classes_", None)
+        self.verdict_ = judge(method, configuration, data.metric, data, judged, classes, scores)
+        about = f"target {target.name!r}: " if target.name else ""
+        for doubt in (getattr(decision, "doubt", ""), self.verdict_.sentence):
             if doubt:
-                warn_user(f"{about}: {doubt}" if about else doubt, ModelWarning)
+                warn_user(f"{about}{doubt}", ModelWarning)
 
     def _validation_share(self, recipe: Recipe) -> float:
         if self.validation is None:
@@ -310,10 +364,8 @@ class GraphEstimator(BaseEstimator):
             )
         return float(self.validation)
 
-    def _given_validation(self, validation: Any, taken: ModelInput, progress: ProgressFunction) -> _Validation | None:
+    def _given_validation(self, validation: Any, taken: ModelInput, progress: ProgressFunction) -> _Validation:
         """The validation graphs that were passed to `fit`, with their targets."""
-        if validation is None:
-            return None
         pair = validation if isinstance(validation, tuple) else (validation, None)
         if len(pair) != 2:
             raise ValueError(
@@ -419,6 +471,18 @@ class GraphEstimator(BaseEstimator):
 
 
 # ---- what fit does with its arguments --------------------------------------------------------------
+
+
+def _weights_of_all(
+    targets: Sequence[_Target], examples: Examples, given: Examples | None = None
+) -> FloatArray | None:  # fmt: skip
+    """The weights of the classes of all targets, one target after the other; None for equal ones."""
+    by_target = [
+        target.model._class_weights(examples.of_target(number), None if given is None else given.of_target(number))
+        for number, target in enumerate(targets)
+    ]
+    known = [weights for weights in by_target if weights is not None]
+    return np.concatenate(known) if known else None
 
 
 def _check_patterns(method: Method, examples: Examples, k: Sizes) -> None:

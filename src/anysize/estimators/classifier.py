@@ -64,7 +64,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         classes_: the classes in ascending order; of several targets a list of them.
         targets_: the names of several targets that were learned, in order; empty with one label per graph.
         models_: target -> its classifier, fitted to the graphs that have it, with the attributes below; empty with one
-            label per graph. With several targets ``verdict_`` is a dictionary, too.
+            label per graph. GNNs of several targets are one network. With several targets ``verdict_`` is a dictionary.
         ensemble_: the trained models.
         held_out_: indices of the training graphs that were held out for validation.
         epochs_: the epoch kept by each model; empty for methods without epochs.

@@ -227,8 +227,8 @@ def warn_of_identifiers(source: GraphsOrCounts) -> None:
 
 def train(
     method: Method, recipe: Recipe, runs: Sequence[Run], data: TrainingData, progress: ProgressFunction
-) -> tuple[tuple[Fitted, ...], FloatArray]:
-    """Train one model per run; return the models and their mean outputs on the training graphs.
+) -> list[tuple[tuple[Fitted, ...], FloatArray]]:
+    """Train one model per run; return for each target the models and their mean outputs on the training graphs.
 
     Several models of a method whose models differ little by seed, or not at all, are fitted to bootstrap samples of the
     training graphs. An error if a model diverged.
@@ -237,6 +237,14 @@ def train(
         parts = tuple(_bootstrapped(method, recipe, runs, data, progress))
     else:
         parts = tuple(method.fit(data, runs, recipe, partial(progress, "training")))
+    return [
+        (parts[number :: len(data.by_target)], _mean_outputs(parts[number :: len(data.by_target)], runs, of_target))
+        for number, of_target in enumerate(data.by_target)
+    ]
+
+
+def _mean_outputs(parts: Sequence[Fitted], runs: Sequence[Run], data: TrainingData) -> FloatArray:
+    """On the training graphs; an error if a model diverged."""
     outputs = [checked_outputs(part, data.train) for part in parts]
     seeds: list[str] = []
     for part, tables in zip(parts, outputs, strict=True):
@@ -255,7 +263,7 @@ def train(
             f"training failed: the loss of {which} (seed {', '.join(seeds[:5])}) is NaN or above {MAX_LOSS:g}{where}; "
             f"use a smaller lr{remedy}"
         )
-    return parts, np.asarray(np.concatenate(outputs).mean(axis=0))
+    return np.asarray(np.concatenate(outputs).mean(axis=0))
 
 
 def _bootstrapped(

@@ -279,8 +279,8 @@ class HeldOutScores:
 def held_out_scores(
     method: Method, recipe: Recipe, run: Run, data: TrainingData, weigh: Callable[[Examples], FloatArray | None],
     fit_seconds: float, max_seconds: float | None = None, progress: Progress | None = None,
-) -> tuple[HeldOutScores, ...]:  # fmt: skip
-    """The scores of a method under each protocol that the training graphs and the time allow.
+) -> list[tuple[HeldOutScores, ...]]:  # fmt: skip
+    """For each target the scores of a method under each protocol that the training graphs and the time allow.
 
     Args:
         method, recipe, run: what is fitted.
@@ -301,31 +301,48 @@ def held_out_scores(
         "larger graphs": [(small, large)] if len(large) else [],
         "same sizes": [(np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)) for fold in range(folds)],
     }
-    total, done, scores = sum(map(len, divisions.values())), 0, []
+    total, done = sum(map(len, divisions.values())), 0
+    scores: list[list[HeldOutScores]] = [[] for _ in data.by_target]
     for protocol, parts in divisions.items():
-        predicted: list[_Predicted] = []
+        predicted: list[list[_Predicted]] = [[] for _ in data.by_target]
         for fitted_rows, rows in parts:
             if progress is not None:
                 progress(done / total)
             done += 1
             late = time.monotonic() + fit_seconds * len(fitted_rows) / len(sizes) > deadline
-            known, judged = np.unique(strata[fitted_rows]), np.unique(strata[rows])
-            if late or len(known) < len(np.unique(strata)) or len(judged) < min(2, len(known)) or len(fitted_rows) < 2:
+            train, held_out = data.train.rows(fitted_rows), data.train.rows(rows)
+            judged = [
+                number
+                for number, of_target in enumerate(data.by_target)
+                if _can_judge(of_target.train, train.of_target(number), held_out.of_target(number))
+            ]
+            if late or not judged:
                 continue
-            held_out = data.train.rows(rows)
-            part = _part(data, fitted_rows, run.seed, weigh(data.train.rows(fitted_rows)))
+            part = _part(data, fitted_rows, run.seed, weigh(train))
             environments = part.train.environments
             if environments is not None and len(np.unique(environments)) < 2:
                 continue
-            (fitted,) = method.fit(part, [run], recipe)
-            everything = replace(part, train=data.train.rows(fitted_rows))
-            models: dict[str, Fitted] = {MODEL: fitted, **fit_baselines(everything, method)}
-            outputs = {name: checked_outputs(model, held_out)[0] for name, model in models.items()}
-            ratio = np.log(np.maximum(sizes[rows], 1)).mean() - np.log(np.maximum(sizes[fitted_rows], 1)).mean()
-            predicted.append(_Predicted(held_out, outputs, float(ratio)))
-        if sum(len(part.examples) for part in predicted) > 1:
-            scores.append(_scores(protocol, predicted, data.classes))
-    return tuple(scores)
+            fitted, everything = tuple(method.fit(part, [run], recipe)), replace(part, train=train)
+            for number in judged:
+                of_target, new = everything.by_target[number], held_out.of_target(number)
+                models: dict[str, Fitted] = {MODEL: fitted[number], **fit_baselines(of_target, method)}
+                outputs = {name: checked_outputs(model, new)[0] for name, model in models.items()}
+                ratio = _mean_log_size(new) - _mean_log_size(of_target.train)
+                predicted[number].append(_Predicted(new, outputs, ratio))
+        for number, of_target in enumerate(data.by_target):
+            if sum(len(part.examples) for part in predicted[number]) > 1:
+                scores[number].append(_scores(protocol, predicted[number], of_target.classes))
+    return [tuple(of_target) for of_target in scores]
+
+
+def _can_judge(everything: Examples, train: Examples, held_out: Examples) -> bool:
+    """Whether a target has all its classes in the part that is fitted, and at least two of them in the other."""
+    known, judged = np.unique(train.strata()), np.unique(held_out.strata())
+    return len(known) == len(np.unique(everything.strata())) and len(judged) >= min(2, len(known)) and len(train) > 1
+
+
+def _mean_log_size(examples: Examples) -> float:
+    return float(np.log(np.maximum(examples.sizes, 1)).mean())
 
 
 def _part(data: TrainingData, rows: IntArray, seed: int, weights: FloatArray | None) -> TrainingData:

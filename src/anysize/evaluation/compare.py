@@ -18,6 +18,7 @@ from functools import cached_property, partial
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,7 +44,7 @@ from anysize.evaluation.tables import (
     Table,
     format_score,
 )
-from anysize.evaluation.tasks import Data, OwnGraphs, Splits, Task, own_task
+from anysize.evaluation.tasks import Data, OwnGraphs, SharedExamples, Splits, Task, own_task
 from anysize.evaluation.workers import error_sentence
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import known_targets, target_kind
@@ -429,27 +430,28 @@ def compare(
     warn_of_complete_graphs(labeled)
     run = partial(
         _compare, methods=methods, seeds=whole_number("seeds", seeds), k=k, metric=metric, settings=settings or {},
-        records=records, workers=workers, cluster=cluster, device=device, cache=cache,
+        records=records, workers=workers, cluster=cluster, device=device,
     )  # fmt: skip
     if not labeled.targets:
-        return run(labeled, lists, name=name, predict=predict, progress=progress)
+        return run(labeled, lists, name=name, predict=predict, cache=cache, progress=progress)
     predict = _common_kind(labeled) if predict is None else predict
     whole = labeled.with_y(None)
     rule = split_rule(lists, whole)
+    shared = SharedExamples(whole, rule)
     comparisons, left_out = {}, {}
-    for number, target in enumerate(labeled.targets):
-        assert labeled.y is not None
-        part = OfPart(rule, whole, known_targets(labeled.y, number)[0])
-        try:
-            comparisons[target] = run(
-                labeled.target(target),
-                part,
-                name=f"{name}.{target}",
-                predict=predict,
-                progress=_part_of(progress, number, len(labeled.targets)),
-            )
-        except ValueError as error:
-            left_out[target] = str(error)
+    with TemporaryDirectory(prefix="anysize-", ignore_cleanup_errors=True) as folder:
+        counts = folder if cache is None and cluster is None else cache  # the machines of a cluster may not see it
+        for number, target in enumerate(labeled.targets):
+            assert labeled.y is not None
+            part = OfPart(rule, whole, known_targets(labeled.y, number)[0])
+            share = _part_of(progress, number, len(labeled.targets))
+            try:
+                comparisons[target] = run(
+                    labeled.target(target), part, name=f"{name}.{target}", predict=predict, cache=counts,
+                    progress=share, shared=shared,
+                )  # fmt: skip
+            except ValueError as error:
+                left_out[target] = str(error)
     if not comparisons:
         target, reason = next(iter(left_out.items()))
         raise ValueError(f"No target can be compared; {target!r}: {reason}")
@@ -486,9 +488,12 @@ def _compare(
     graphs: GraphSet, split: Any, *, methods: str | Sequence[str] | None, seeds: int, k: int | Sequence[int],
     metric: str | None, settings: Mapping[str, Any], records: PathLike | None, workers: int, cluster: str | None,
     device: str, cache: PathLike | None, name: str, predict: TargetKind | None, progress: ProgressFunction,
+    shared: SharedExamples | None = None,
 ) -> Comparison:  # fmt: skip
-    """The comparison on graphs with one label each."""
+    """The comparison on graphs with one label each; ``shared``: with those of other targets."""
     task = own_task(graphs, split, name=name, k=k, predict=predict)
+    assert isinstance(task.source, OwnGraphs)
+    task = replace(task, source=replace(task.source, shared=shared))
     metric = defaults.COMPARED_BY[task.predicts] if metric is None else metric
     check_metric(metric, task.predicts)
     methods = defaults.COMPARED_METHODS[task.predicts] if methods is None else methods
@@ -651,26 +656,22 @@ def _with_intervals(rows: Mapping[str, ComparisonRow], means: FloatArray, metric
     is_baseline = np.array([row.is_baseline for row in rows.values()])
     of_methods = np.where(is_baseline, -np.inf, scores)
     first = int(of_methods.argmax())
-    near = (_lowest_differences(means, first) <= 0) & np.isfinite(of_methods)
+    # (methods, methods): the lower end of the interval of the mean of one minus that of another, paired by resamples
+    lowest = np.quantile(means[:, :, None] - means[:, None, :], ends[0], axis=0)
+    near = (lowest[first] <= 0) & np.isfinite(of_methods)
     tied = near & (near.sum() > 1)
     judged = {}
     for number, (name, row) in enumerate(rows.items()):
         not_above = ""
         if not is_baseline[number]:
-            beaten = _lowest_differences(means, number) > 0
-            left = [other for other in np.flatnonzero(is_baseline) if not beaten[other]]
-            not_above = list(rows)[max(left, key=scores.__getitem__)] if left else ""
+            left = np.flatnonzero(is_baseline & ~(lowest[number] > 0))
+            not_above = list(rows)[left[scores[left].argmax()]] if len(left) else ""
         best = not is_baseline[number] and scores[number] == of_methods[first] and not not_above
         judged[name] = replace(
             row, low=float(lows[number]), high=float(highs[number]), not_above=not_above, best=bool(best),
             tied=bool(tied[number]),
         )  # fmt: skip
     return judged
-
-
-def _lowest_differences(means: FloatArray, column: int) -> FloatArray:
-    """(methods,): the lower end of the interval of the mean of one method minus that of each, paired by resamples."""
-    return np.asarray(np.quantile(means[:, [column]] - means, (1 - LEVEL) / 2, axis=0))
 
 
 def _cell(row: ComparisonRow) -> Cell:

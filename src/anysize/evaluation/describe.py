@@ -62,7 +62,7 @@ def shift(splits: Splits) -> str:
     if count:
         moved = _moved(_shares(_labels(train), count), _shares(_labels(test), count))
         parts.append(f"class shares move by {moved:.2f}")
-    else:
+    elif not train.targets:
         means = [float(np.asarray(graphs.y).mean()) for graphs in (train, test)]
         parts.append(f"the mean number is {means[1]:.3g} (training {means[0]:.3g})")
     if train.colors is not None and test.colors is not None:
@@ -103,7 +103,7 @@ def _summary(name: str, graphs: GraphSet, splits: Splits) -> SplitSummary:
         mean_edges=float(graphs.edge_counts.mean()),
         classes=dict(zip(splits.classes, classes, strict=True)),
         environments=dict(zip(names, amounts.tolist(), strict=True)),
-        numbers="" if splits.classes else f"{y.min():.3g} to {y.max():.3g}, mean {y.mean():.3g}",
+        numbers="" if splits.classes or graphs.targets else f"{y.min():.3g} to {y.max():.3g}, mean {y.mean():.3g}",
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from anysize._errors import require
 from anysize._progress import Progress, part_of
-from anysize._typing import FloatArray, PathLike
+from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.counting.cache import CountCache
 from anysize.evaluation.records import Curves, Outcome, Record, Scores, encode, evenly_spread, now, round_significant
 from anysize.evaluation.records import versions as package_versions
@@ -247,7 +247,7 @@ class _Group:
 
     def _score(self, examples: Examples, outputs: FloatArray, metric: str | None = None) -> float:
         """The score in the metric of the task, or in another one."""
-        return score_outputs(metric or self.splits.task.metric, np.asarray(examples.y), outputs)
+        return score_outputs(metric or self.splits.task.metric, *_as_recorded(np.asarray(examples.y), outputs))
 
     def _outcomes(
         self, trained: Trained | None, member: int, run: Run, outputs: Mapping[str, FloatArray],
@@ -286,7 +286,7 @@ class _Group:
             )  # fmt: skip
             if name == "chosen":
                 ranking = tables["test"] if margins is None else margins[member]
-                metrics = all_metrics(np.asarray(test.y), tables["test"], ranking)
+                metrics = all_metrics(*_as_recorded(np.asarray(test.y), tables["test"]), ranking)
                 ranks: tuple[tuple[int, ...], ...] = ()
                 if self.options.ranks and classes:
                     ranks = tuple(map(tuple, ranks_by_class(ranking).tolist()))
@@ -352,6 +352,16 @@ def _free_gpu_memory() -> None:
 def _cross_entropy(examples: Examples, probabilities: FloatArray) -> float | None:
     true = probabilities[np.arange(len(probabilities)), examples.labels()]
     return round_significant(float(-np.log(np.maximum(true, np.finfo(np.float64).tiny)).mean()), DIGITS)
+
+
+def _as_recorded(
+    y: IntArray | FloatArray, outputs: FloatArray
+) -> tuple[IntArray | FloatArray, FloatArray]:  # fmt: skip
+    """Numbers as records keep them, so that their scores follow from a record; classes as they are."""
+    if y.dtype.kind != "f":
+        return y, outputs
+    numbers, predicted = (np.array(rounded(values.astype(np.float64)), np.float64) for values in (y, outputs[:, 0]))
+    return numbers, predicted[:, None]
 
 
 def rounded(numbers: FloatArray) -> tuple[float, ...]:

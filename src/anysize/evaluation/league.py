@@ -1,15 +1,16 @@
 """The league: methods on many sets of graphs, trained on graphs of some sizes and tested on graphs of others.
 
 Real sets are found in folders: TU collections and other files of labeled graphs, and tables of SMILES, of which every
-column with two classes is a set. Each is split by size (`anysize.splits.BySize`), up or down, and five split seeds draw
-five random 90 % subsets of the training graphs. Planted motifs are drawn, five times. `anysize.evaluation.standings`
-has the parts of the league, and its tables, which are made from records alone. Sets of one family (targets of one table
-of molecules, names that begin alike) count once: their scores are averaged.
+column is a set, of classes or of numbers. Each is split by size (`anysize.splits.BySize`), up or down (numbers up
+only), and five split seeds draw five random 90 % subsets of the training graphs. Planted motifs are drawn, five times.
+`anysize.evaluation.standings` has the parts of the league, and its tables, which are made from records alone. Sets of
+one family (targets of one table of molecules, names that begin alike) count once: their scores are averaged.
 """
 
 from __future__ import annotations
 
 import csv
+import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -17,9 +18,11 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
+import numpy as np
+
 from anysize._errors import GraphError, GraphWarning, require
 from anysize._progress import ProgressFunction, ignore_progress
-from anysize._typing import PathLike
+from anysize._typing import PathLike, TargetKind
 from anysize.evaluation.compare import plan_runs
 from anysize.evaluation.evaluate import EvaluationOptions
 from anysize.evaluation.motif_tasks import MOTIF_SIZE, MOTIF_SIZE_CONCEPT, SPMOTIF_33, SPMOTIF_60, SPMOTIF_90
@@ -34,7 +37,7 @@ from anysize.io.read import read_graphs
 from anysize.methods import defaults
 from anysize.methods.baselines import TRIVIAL
 from anysize.methods.catalog import find_method
-from anysize.methods.method import Run
+from anysize.methods.method import Method, Run
 from anysize.splits import BySize
 
 LEAGUE_METHODS = (
@@ -54,8 +57,8 @@ def find_sets(
 
     Every file and folder inside is read as labeled graphs; a file or the folder of one TU set is a set by itself. A CSV
     file with a column ``smiles`` gives one set for every other column, ``file.column``; rows without a value are not
-    part of it. Of more than ``max_targets`` such columns those with most test graphs of the rarest class are taken. The
-    part ``motifs`` needs no folder.
+    part of it. Of more than ``max_targets`` such columns those with most test graphs of the rarest class (or with
+    numbers) are taken. Sets of numbers are the part ``numbers``, all others have classes. ``motifs`` needs no folder.
     """
     if unknown := [part for part in parts if part not in PARTS]:
         raise ValueError(f"The parts of the league are {', '.join(PARTS)}; got {unknown[0]!r}.")
@@ -84,19 +87,24 @@ def find_sets(
                         graphs = read()
                         up = own_task(graphs, BySize(), name=name)
                         if up.predicts == "numbers":
-                            left_out[name] = "Its labels are numbers; the league compares classes."
+                            if "numbers" in parts:
+                                in_file[name] = {
+                                    "numbers": replace(up, name=re.sub("-size-(.{8})$", r"-numbers-\1", up.name))
+                                }
+                            else:
+                                left_out[name] = "Its labels are numbers; --parts numbers compares methods on them."
                             continue
                         in_file[name] = {"up": up}
                         if "down" in parts:
                             in_file[name]["down"] = own_task(graphs, BySize(down=True), name=name)
                 except (GraphError, ValueError, OSError) as error:
                     left_out[f"{name}, down" if name in in_file else name] = str(error)
-            fullest = sorted(in_file, key=lambda name: -minority(in_file[name]["up"].splits().test.y))
+            fullest = sorted(in_file, key=lambda name: -scored_graphs(next(iter(in_file[name].values()))))
             sets |= {name: in_file[name] for name in in_file if name in fullest[:max_targets]}
-    if roots and not sets:
+    real = [of_set[part] for part in parts for of_set in sets.values() if part in of_set]
+    if roots and not real:
         reasons = "".join(f" {name}: {why}" for name, why in left_out.items())
         raise GraphError(f"There is no set of labeled graphs in {', '.join(map(str, roots))}.{reasons}")
-    real = [of_set[part] for part in parts for of_set in sets.values() if part in of_set]
     return [*real, *(motif_tasks() if "motifs" in parts else [])], left_out
 
 
@@ -125,6 +133,12 @@ def _sets_of(path: Path) -> list[tuple[str, Callable[[], GraphSet]]]:
     ]
 
 
+def scored_graphs(task: Task) -> int:
+    """The number of test graphs of the rarest class, or with numbers."""
+    y = task.splits().test.y
+    return minority(y) if task.predicts == "classes" else len(np.asarray(y))
+
+
 def run_league(
     tasks: Sequence[Task],
     records: PathLike,
@@ -140,16 +154,15 @@ def run_league(
 ) -> SweepResult:
     """Train what has no record yet: all sets and methods with the first seed, then with the second, and so on.
 
-    Of sets with too few test graphs of a class only the majority is recorded, so that tables can name them. ``tune``:
-    configurations of every method, of which `anysize.evaluation.tuning` chooses one inside the training graphs; their
-    records are kept, too. Keep tuned runs in a folder of their own.
+    Of sets with too few test graphs (of a class) only the majority, or the mean, is recorded, so that tables can name
+    them. ``tune``: configurations of every method, of which `anysize.evaluation.tuning` chooses one inside the training
+    graphs; their records are kept, too. Keep tuned runs in a folder of their own.
     """
     require("sklearn", "A league")
-    named = [find_method(name) for name in dict.fromkeys((*methods, *(method.name for method in TRIVIAL["classes"])))]
     planned: list[RunBatch] = []
     for task in tasks:
-        enough = minority(task.splits().test.y) >= MIN_MINORITY_GRAPHS
-        run_here = named if enough else [method for method in named if method.name == "majority"]
+        enough = scored_graphs(task) >= MIN_MINORITY_GRAPHS
+        run_here = league_methods(methods, task.predicts) if enough else [TRIVIAL[task.predicts][0]]
         plan, _ = plan_runs(task, run_here, range(seeds), {})
         planned += plan.batches
     run = partial(
@@ -159,6 +172,14 @@ def run_league(
     if tune > 1:
         planned = _tuned(planned, tune, run, RecordStore(records))
     return run(SweepPlan(tuple(sorted(planned, key=lambda batch: batch.runs[0].seed))))
+
+
+def league_methods(names: Iterable[str], predicts: TargetKind) -> list[Method]:
+    """The named methods that predict classes, or numbers (SizeMix in place of `auto`), and the trivial baselines."""
+    trivial = [method.name for method in TRIVIAL[predicts]]
+    in_place = {defaults.METHOD: defaults.REGRESSION_METHOD} if predicts == "numbers" else {}
+    methods = [find_method(name) for name in dict.fromkeys(in_place.get(name, name) for name in (*names, *trivial))]
+    return [method for method in methods if predicts in method.predicts]
 
 
 def _tuned(

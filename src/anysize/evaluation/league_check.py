@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from anysize._typing import PathLike
+from anysize.evaluation.evaluate import rounded
 from anysize.evaluation.records import Record, decode, encode
 from anysize.evaluation.store import read_records
 from anysize.evaluation.tasks import Task
-from anysize.metrics import OF_CONFUSION, class_areas, confusion_matrix
+from anysize.metrics import OF_CONFUSION, class_areas, confusion_matrix, regression_metrics
 
 TOLERANCE = 1e-9
 
@@ -43,7 +44,7 @@ def check_records(path: PathLike, tasks: Sequence[Task] = ()) -> CheckResult:
         problems += [f"{_name(record)}: {problem}" for problem in score_problems(record)]
         if record.task in by_name:
             compared += 1
-            if labels.of(by_name[record.task], record.data) != record.labels:
+            if labels.of(by_name[record.task], record.data) != (record.labels or record.targets):
                 problems.append(f"{_name(record)}: its labels are not those of the test graphs of this set")
     twice = [name for name, times in Counter(map(_name, records)).items() if times > 1]
     problems += [f"{name}: there are several records of it" for name in twice]
@@ -52,7 +53,7 @@ def check_records(path: PathLike, tasks: Sequence[Task] = ()) -> CheckResult:
 
 def score_problems(record: Record) -> list[str]:
     """A sentence for every score of a record that does not follow from its predictions, ranks and labels."""
-    if not record.labels or not record.chosen.predictions:
+    if not (record.labels and record.chosen.predictions) and not (record.targets and record.chosen.numbers):
         return ["it has no labels and predictions to compute scores from"]
     known = recomputed(record)
     recorded: Mapping[str, float | None] = {**record.chosen.metrics, record.metric: record.scores.test}
@@ -68,7 +69,9 @@ def score_problems(record: Record) -> list[str]:
 
 
 def recomputed(record: Record) -> dict[str, float]:
-    """Scores from labels and predictions, and ROC-AUC from ranks."""
+    """Scores from labels and predictions, and ROC-AUC from ranks; of numbers from these."""
+    if record.targets:
+        return regression_metrics(np.array(record.targets), np.array(record.chosen.numbers))
     labels, predictions = decode(record.labels), decode(record.chosen.predictions)
     classes = int(max(labels.max(), predictions.max(), len(record.chosen.ranks) - 1, 1)) + 1
     confusion = confusion_matrix(labels, predictions, classes)
@@ -83,13 +86,14 @@ class _Labels:
     """Labels of test graphs as records have them, drawn or split once for every data set."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str], str] = {}
+        self._known: dict[tuple[str, str], str | tuple[float, ...]] = {}
 
-    def of(self, task: Task, data: str) -> str:
+    def of(self, task: Task, data: str) -> str | tuple[float, ...]:
         if (task.name, data) not in self._known:
             kind, _, number = data.partition(":")
             splits = task.splits(int(number)) if kind == "seed" else task.splits(seed=int(number or 0))
-            self._known[task.name, data] = encode(np.asarray(splits.test.y))
+            y = np.asarray(splits.test.y)
+            self._known[task.name, data] = encode(y) if task.predicts == "classes" else rounded(y)
         return self._known[task.name, data]
 
 

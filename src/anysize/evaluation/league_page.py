@@ -3,32 +3,40 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anysize._text import capitalized, csv_cell, plural
+from anysize._typing import TargetKind
 from anysize.evaluation.intervals import LEVEL, Interval
-from anysize.evaluation.standings import RESAMPLES, League, LeagueRow, left_out_sentence
+from anysize.evaluation.standings import RESAMPLES, SCORE_NAMES, League, LeagueRow, left_out_sentence
 from anysize.evaluation.tables import Cell, Column, Row, ScoreSummary, Table
-from anysize.metrics import METRIC_NAMES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-OTHER_METRICS = ("balanced_accuracy", "roc_auc", "accuracy")
+OTHER_METRICS: Mapping[TargetKind, tuple[str, ...]] = {
+    "classes": ("balanced_accuracy", "roc_auc", "accuracy"), "numbers": ("r2", "rank_correlation"),
+}  # fmt: skip
 # sets whose test labels were looked at while `auto` and SizeMix were designed
 DESIGN_FAMILIES = frozenset(
     {"NCI1", "NCI109", "PROTEINS", "DD", "IMDB-BINARY", "COLLAB", "DHFR", "PTC", "bbbp", "tox21", "sider"}
     | {"BZR", "MSRC", "Mutagenicity", "motif-size", "motif-size-concept", "spmotif-33", "spmotif-60", "spmotif-90"}
+    | {"esol", "freesolv"}
 )
 METHOD_NOTE = (
     "All methods have the defaults of `GraphClassifier` (robust recipe, classes balanced, patterns of 4 vertices; of 5 "
     "for planted motifs). No label of a test graph is used in training. *Runs*: each is trained on another random 90 % "
     "of the training graphs, of planted motifs on another draw; scores are means over runs. A family counts once, its "
     "sets are averaged."
+)
+NUMBERS_NOTE = (
+    "Numbers are predicted with the defaults of `GraphRegressor`, by SizeMix in place of `auto`. Their scores are no "
+    "part of the means and ranks of classes. The RMSE reduction counts errors of the level, which moves with the size "
+    "and which a rank correlation does not see; one bad set moves its mean less than that of R2, which is squared."
 )
 INTERVAL_NOTE = (
     f"*Interval*: {LEVEL:.0%} bootstrap ({RESAMPLES} resamples) over families and test graphs, the same for all "
@@ -47,12 +55,13 @@ def to_markdown(leagues: Sequence[League], means: str | None = None, ranks: str 
     lines = ["# League: which methods carry over to graphs of other sizes", ""]
     lines += ["<!-- made by `anysize league`; do not edit -->", ""]
     lines += [f"- **{league.part.title}** ({_amount(league)}): {_conclusion(league)}" for league in leagues]
-    metric = METRIC_NAMES[leagues[0].metric]
+    metric = SCORE_NAMES[leagues[0].metric]
     pictures = [(f"Mean {metric} of every method", means), ("Mean ranks, joined where not told apart", ranks)]
     lines += ["", *(f"![{text}]({path})" for text, path in pictures if path), ""]
     for league in leagues:
         lines += [f"## {league.part.title}", "", league.part.about, "", *_main_table(league), ""]
-    lines += ["## How to read it", "", METHOD_NOTE, "", INTERVAL_NOTE, ""]
+    numbers = [NUMBERS_NOTE, ""] * any(league.part.predicts == "numbers" for league in leagues)
+    lines += ["## How to read it", "", METHOD_NOTE, "", *numbers, INTERVAL_NOTE, ""]
     tried = {row.method: row.tried for league in leagues for row in league.rows if row.tried > 1}
     if tried:
         amounts = ", ".join(f"{method} {number}" for method, number in tried.items())
@@ -87,14 +96,14 @@ def _conclusion(league: League) -> str:
     partial = len(league.rows) - complete
     missing = f" {plural(partial, 'method')} without records on all families cannot be compared." if partial else ""
     return (
-        f"{first.method} has the highest mean {METRIC_NAMES[league.metric]}, {interval}. {tied}"
+        f"{first.method} has the highest mean {SCORE_NAMES[league.metric]}, {interval}. {tied}"
         f"{below} of {complete - 1} others are clearly below.{missing}"
     )
 
 
 def _main_table(league: League) -> list[str]:
     lines = [
-        f"| method | {METRIC_NAMES[league.metric]} | interval | to the first | rank | runs |",
+        f"| method | {SCORE_NAMES[league.metric]} | interval | to the first | rank | runs |",
         "|---|---|---|---|---|---|",
     ]
     for row in league.rows:
@@ -113,18 +122,17 @@ def _main_table(league: League) -> list[str]:
 
 def _details(league: League) -> list[str]:
     part, names = league.part, list(league.families)
-    metrics = [name for name in OTHER_METRICS if name != league.metric]
+    metrics = [name for name in OTHER_METRICS[part.predicts] if name != league.metric]
+    headings = [SCORE_NAMES[name] for name in metrics] + ["one class"] * (part.predicts == "classes")
     lines = [f"## {part.title}: details", ""]
     if league.critical_difference is not None:
         lines += [f"Critical difference of mean ranks: {league.critical_difference:.1f}.", ""]
-    lines += [
-        f"| method | {' | '.join(METRIC_NAMES[name] for name in metrics)} | one class |",
-        "|---|" + "---|" * (len(metrics) + 1),
-    ]
+    lines += [f"| method | {' | '.join(headings)} |", "|---|" + "---|" * len(headings)]
     for row in league.rows:
-        cells = [*(_number(row.metrics[name]) for name in metrics), f"{len(row.one_class)} of {len(row.runs)}"]
+        cells = [_number(row.metrics[name]) for name in metrics]
+        cells += [f"{len(row.one_class)} of {len(row.runs)}"] * (part.predicts == "classes")
         lines.append(f"| {row.method} | {' | '.join(cells)} |")
-    lines += ["", f"{capitalized(METRIC_NAMES[league.metric])} by family:", ""]
+    lines += ["", f"{capitalized(SCORE_NAMES[league.metric])} by family:", ""]
     lines += [f"| method | {' | '.join(_family(name, league) for name in names)} |", "|---|" + "---|" * len(names)]
     for row in league.rows:
         lines.append(f"| {row.method} | {' | '.join(_number(row.families.get(name)) for name in names)} |")
@@ -137,7 +145,7 @@ def _details(league: League) -> list[str]:
         ]
     lines += ["", f"Splits, each with the hash of its graphs, labels and rule: {_splits(league)}."]
     if league.left_out:
-        lines += ["", left_out_sentence(league.left_out)]
+        lines += ["", left_out_sentence(league.left_out, part)]
     return [*lines, ""]
 
 
@@ -191,7 +199,7 @@ def table(league: League) -> Table:
         scores = [row.families.get(name) for name in league.families]
         cells = [Cell("not run") if score is None else Cell("run", ScoreSummary(score, 0.0, 1)) for score in scores]
         rows.append(Row(row.method, "robust", row.method, row.is_baseline, (mean, *cells)))
-    metric = METRIC_NAMES[league.metric]
+    metric = SCORE_NAMES[league.metric]
     notes = (
         f"{league.part.title}, {metric}: {league.part.about.partition(' ([')[0].rstrip('.')}. A family counts once.",
         f"Below means: {LEVEL:.0%} bootstrap over families and test graphs; ≈: not told apart from the highest mean.",
@@ -236,7 +244,7 @@ def plot_means(league: League) -> Figure:
         for row in league.rows
         if len(row.families) == len(league.families)
     ]  # fmt: skip
-    return method_scores(rows, METRIC_NAMES[league.metric])
+    return method_scores(rows, SCORE_NAMES[league.metric])
 
 
 def plot_ranks(league: League) -> Figure:

@@ -1,7 +1,7 @@
 """Standings of the league: from records alone, rows of methods with scores, ranks and paired intervals.
 
 The league has parts (`PARTS`), which the name of a task tells: real sets from small to large graphs and from large to
-small ones, and drawn graphs with planted motifs. Each has families, means and ranks of its own.
+small ones, drawn graphs with planted motifs, and numbers to predict. Each has families, means and ranks of its own.
 """
 
 from __future__ import annotations
@@ -15,19 +15,23 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from anysize._typing import FloatArray, PathLike
+from anysize._typing import FloatArray, PathLike, TargetKind
 from anysize.evaluation.intervals import LEVEL, RunPredictions
 from anysize.evaluation.records import Record, decode
 from anysize.evaluation.store import RecordStore
 from anysize.methods import defaults
+from anysize.methods.baselines import MEAN
 from anysize.methods.catalog import METHODS
-from anysize.metrics import METRIC_NAMES, check_metric
+from anysize.metrics import ERRORS, METRIC_NAMES, METRICS_OF, check_metric
 
 METRIC = "mcc"
-MIN_MINORITY_GRAPHS = 8  # test graphs of the rarest class: with fewer, scores are chance
+REDUCTION = "rmse_reduction"  # 1 - RMSE / RMSE of predicting the training mean, of the same test graphs
+SCORE_NAMES: Mapping[str, str] = {**METRIC_NAMES, REDUCTION: "RMSE reduction"}
+MIN_MINORITY_GRAPHS = 8  # test graphs of the rarest class, or with numbers: with fewer, scores are chance
 RESAMPLES = 1000
 INNER = "-inner-"  # in the names of tasks made of training graphs, on which configurations are chosen
 
+Truth: TypeAlias = str | tuple[float, ...]  # of test graphs, as records have it
 Runs: TypeAlias = Mapping[str, Mapping[str, Sequence[Record]]]  # set -> method -> its runs
 
 
@@ -39,6 +43,7 @@ class Part(NamedTuple):
         about: one sentence.
         task: a regular expression of its tasks' names: name of the set, and the split.
         metric: of its scores, if not that of the others.
+        predicts: classes or numbers.
     """
 
     name: str
@@ -46,6 +51,7 @@ class Part(NamedTuple):
     about: str
     task: str
     metric: str | None = None
+    predicts: TargetKind = "classes"
 
 
 PARTS = {
@@ -67,6 +73,13 @@ PARTS = {
             "in the literature.",
             r"(?P<set>.+)-(?P<split>drawn-[0-9a-f]{8})", "accuracy",
         ),
+        Part(
+            "numbers", "Numbers, from small to large",
+            "Trained on graphs up to the median size to predict a number, tested on graphs from the 90th percentile of "
+            "the size on. Scores are RMSE reductions, 1 - RMSE / RMSE of predicting the mean of the training graphs: "
+            "units cancel, 1 is no error, 0 is no better than the mean.",
+            r"(?P<set>.+)-(?P<split>numbers-[0-9a-f]{8})", REDUCTION, "numbers",
+        ),
     )
 }  # fmt: skip
 
@@ -81,7 +94,8 @@ class LeagueRow:
         sets: score of each set, the mean over its runs.
         families: score of each family, the mean over its sets; without those of which a set is missing.
         runs: number of runs of each set.
-        metrics: metric -> mean over families; None where a family is missing or the metric is not defined.
+        metrics: metric without a unit -> mean over families; None where a family is missing or the metric is not
+            defined.
         rank: mean rank over families among the methods that have all of them, 1 for the best; None otherwise.
         low, high: bootstrap interval of the mean score, when families and test graphs are resampled.
         ahead_low, ahead_high: interval of its mean minus the highest mean in the same resamples; None for that one.
@@ -124,7 +138,7 @@ class League:
         families: family -> its sets.
         splits: set -> its split and the hash of graphs, labels and split, as in the name of the task.
         test_graphs: set -> number of its test graphs.
-        left_out: set -> test graphs of its rarest class, where these are too few.
+        left_out: set -> test graphs of its rarest class, or with numbers, where these are too few.
     """
 
     part: Part
@@ -257,21 +271,23 @@ def read_leagues(records: PathLike, metric: str = METRIC) -> list[League]:
 
 def _league(part: Part, splits: Mapping[str, str], runs: Runs, metric: str) -> League:
     metric = metric if part.metric is None else part.metric
-    left_out = {
-        name: few
-        for name, methods in runs.items()
-        if (few := minority(decode(next(iter(methods.values()))[0].labels))) < MIN_MINORITY_GRAPHS
-    }
+    left_out = {}
+    for name, methods in runs.items():
+        run = next(iter(methods.values()))[0]
+        amount = minority(decode(run.labels)) if part.predicts == "classes" else len(run.targets)
+        if amount < MIN_MINORITY_GRAPHS:
+            left_out[name] = amount
     kept = {name: methods for name, methods in runs.items() if name not in left_out}
     if not kept:
-        raise ValueError(f"There is nothing to rank: no set has enough large graphs. {left_out_sentence(left_out)}")
+        sentence = left_out_sentence(left_out, part)
+        raise ValueError(f"There is nothing to rank: no set has enough large graphs. {sentence}")
     by_family: dict[str, list[str]] = {}
     for name, family in family_names(sorted(kept)).items():
         by_family.setdefault(family, []).append(name)
-    methods = list(dict.fromkeys(chain.from_iterable(kept.values())))
-    methods.sort(key=lambda name: list(METHODS).index(name) if name in METHODS else -1)
-    rows = {name: _row(name, kept, by_family, metric) for name in methods}
-    complete = [name for name in methods if len(rows[name].families) == len(by_family)]
+    names = list(dict.fromkeys(chain.from_iterable(kept.values())))
+    names.sort(key=lambda name: list(METHODS).index(name) if name in METHODS else -1)
+    rows = {name: _row(name, kept, by_family, metric, part.predicts) for name in names}
+    complete = [name for name in names if len(rows[name].families) == len(by_family)]
     if complete and by_family:
         rows |= _ranked({name: rows[name] for name in complete}, list(by_family))
         rows |= _with_intervals({name: rows[name] for name in complete}, kept, by_family, metric)
@@ -286,18 +302,21 @@ def _league(part: Part, splits: Mapping[str, str], runs: Runs, metric: str) -> L
         tuple(sorted(rows.values(), key=order)),
         {family: tuple(sets) for family, sets in by_family.items()},
         splits,
-        {name: len(next(iter(methods.values()))[0].labels) for name, methods in kept.items()},
+        {name: len(_truth(next(iter(methods.values()))[0])) for name, methods in kept.items()},
         left_out,
     )
 
 
-def left_out_sentence(sets: Mapping[str, int]) -> str:
+def left_out_sentence(sets: Mapping[str, int], part: Part) -> str:
     """Which sets are left out for want of test graphs."""
     few_sets = ", ".join(f"{name} ({few})" for name, few in sorted(sets.items()))
-    return f"Left out, with fewer than {MIN_MINORITY_GRAPHS} test graphs of the rarest class: {few_sets}."
+    which = " of the rarest class" if part.predicts == "classes" else ""
+    return f"Left out, with fewer than {MIN_MINORITY_GRAPHS} test graphs{which}: {few_sets}."
 
 
-def _row(method: str, runs: Runs, families: Mapping[str, Sequence[str]], metric: str) -> LeagueRow:
+def _row(
+    method: str, runs: Runs, families: Mapping[str, Sequence[str]], metric: str, predicts: TargetKind
+) -> LeagueRow:  # fmt: skip
     for name, methods in runs.items():
         if len({str(run.configuration) for run in methods.get(method, ())}) > 1:
             raise ValueError(
@@ -308,7 +327,7 @@ def _row(method: str, runs: Runs, families: Mapping[str, Sequence[str]], metric:
         """The score of each set: the mean over its runs; without those where it is undefined."""
         scores = {}
         for set_name, methods in runs.items():
-            values = [run.chosen.metrics.get(name, np.nan) for run in methods.get(method, ())]
+            values = [_score(run, name, methods) for run in methods.get(method, ())]
             if np.isfinite(values).any():
                 scores[set_name] = float(np.nanmean(values))
         return scores
@@ -320,7 +339,7 @@ def _row(method: str, runs: Runs, families: Mapping[str, Sequence[str]], metric:
 
     known = METHODS.get(method)
     means: dict[str, float | None] = {}
-    for name in METRIC_NAMES:
+    for name in dict.fromkeys((*(name for name in METRICS_OF[predicts] if name not in ERRORS), metric)):
         by_family = of_families(of_sets(name))
         means[name] = float(np.mean(list(by_family.values()))) if len(by_family) == len(families) else None
     one_class = [
@@ -368,9 +387,11 @@ def _with_intervals(
     means = np.zeros((RESAMPLES, len(rows), len(families)))
     for column, sets in enumerate(families.values()):
         for name in sets:
-            weights = _weights({run.labels: None for method in rows for run in runs[name][method]}, rng)
+            weights = _weights({_truth(run): None for method in rows for run in runs[name][method]}, rng)
             for number, method in enumerate(rows):
-                scores = [_predictions(run).scores(metric, weights[run.labels]) for run in runs[name][method]]
+                scores = [
+                    _resampled_scores(run, metric, weights[_truth(run)], runs[name]) for run in runs[name][method]
+                ]
                 means[:, number, column] += np.mean(scores, axis=0) / len(sets)
     drawn = rng.integers(0, len(families), (RESAMPLES, len(families)))
     resampled: FloatArray = np.take_along_axis(means, drawn[:, None, :], axis=2)
@@ -393,7 +414,44 @@ def _with_intervals(
     }  # fmt: skip
 
 
-def _weights(test_sets: Iterable[str], rng: np.random.Generator) -> dict[str, FloatArray]:
+def _score(run: Record, metric: str, of_set: Mapping[str, Sequence[Record]]) -> float:
+    """The score of a run, nan where it is undefined; ``of_set``: the runs of every method on its set."""
+    if metric != REDUCTION:
+        return run.chosen.metrics.get(metric, np.nan)
+    error = _run_of_mean(run, of_set).chosen.metrics["rmse"]
+    return 1 - run.chosen.metrics["rmse"] / error if error > 0 else np.nan
+
+
+def _resampled_scores(
+    run: Record, metric: str, weights: FloatArray, of_set: Mapping[str, Sequence[Record]]
+) -> FloatArray:  # fmt: skip
+    """The score of a run for each row of weights (resamples, graphs), as `_score`."""
+    if metric != REDUCTION:
+        return _predictions(run).scores(metric, weights)
+    errors = _predictions(_run_of_mean(run, of_set)).scores("rmse", weights)
+    ratios = np.divide(
+        _predictions(run).scores("rmse", weights), errors, out=np.full_like(errors, np.nan), where=errors > 0
+    )
+    return np.asarray(1 - ratios)
+
+
+def _run_of_mean(run: Record, of_set: Mapping[str, Sequence[Record]]) -> Record:
+    """The run of the baseline that predicts the mean, of the same training and test graphs."""
+    for mean in of_set.get(MEAN.name, ()):
+        if mean.data == run.data:
+            return mean
+    raise ValueError(
+        f"There is no record of the baseline {MEAN.name} on {run.task}, {run.data}, which scores of numbers are "
+        "relative to: run the league on this set again."
+    )
+
+
+def _truth(run: Record) -> Truth:
+    """The labels of the test graphs, or their numbers."""
+    return run.labels or run.targets
+
+
+def _weights(test_sets: Iterable[Truth], rng: np.random.Generator) -> dict[Truth, FloatArray]:
     """(resamples, graphs) for every test set of a task, by its labels; drawn graphs have one for each seed."""
     return {
         labels: rng.multinomial(len(labels), np.full(len(labels), 1 / len(labels)), RESAMPLES).astype(float)
@@ -402,6 +460,10 @@ def _weights(test_sets: Iterable[str], rng: np.random.Generator) -> dict[str, Fl
 
 
 def _predictions(run: Record) -> RunPredictions:
+    if run.targets:
+        return RunPredictions(
+            np.arange(len(run.targets)), np.array(run.targets), np.array(run.chosen.numbers), np.zeros((0, 0), np.int64)
+        )
     labels = decode(run.labels)
     return RunPredictions(
         np.arange(len(labels)), labels, decode(run.chosen.predictions), np.array(run.chosen.ranks, np.int64)

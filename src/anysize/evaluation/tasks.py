@@ -7,7 +7,7 @@ graphs. Tasks import no models.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -20,9 +20,8 @@ from numpy.typing import ArrayLike
 from anysize._schema import check_integer, compact_json, is_integer
 from anysize._typing import BoolArray, IntArray, PathLike, TargetKind
 from anysize.causal.graphon_check import check_graphon
-from anysize.counting.cache import attributes_digest, content_digest
-from anysize.graphs.graphset import GraphSet
-from anysize.graphs.labels import as_numbers, check_complete, distinct_classes, target_kind
+from anysize.graphs.graphset import GraphSet, attributes_digest, content_digest
+from anysize.graphs.labels import as_numbers, check_complete, distinct_classes, known_targets, target_kind
 from anysize.io.convert import as_graphset
 from anysize.methods import defaults
 from anysize.methods.method import Examples, learn_bins
@@ -49,6 +48,7 @@ class Parts(NamedTuple):
     classes: tuple[str, ...]
     positions: Positions | None = None
     total: int = 0  # graphs of the fixed set
+    examples: Mapping[str, Examples] | None = None  # the sets by name as parts of larger ones, see `SharedExamples`
 
 
 def data_name(data: Data, split: int | None = None) -> str:
@@ -93,6 +93,7 @@ class Splits:
         seed: of the split of a fixed data set; None for the one split of the tables.
         positions: of the graphs in the set that was split; None if they were drawn.
         total: how many graphs the set that was split has.
+        shared: the sets by name as parts of larger ones that other tasks share; None where there are none.
     """
 
     train: GraphSet
@@ -104,6 +105,7 @@ class Splits:
     seed: int | None = None
     positions: Positions | None = None
     total: int = 0
+    shared: Mapping[str, Examples] | None = None
 
     @property
     def train_index(self) -> IntArray:
@@ -149,16 +151,24 @@ class Splits:
             return self
         validation = None if self.validation is None else bins.transform(self.validation)
         train, test = bins.transform(self.train), bins.transform(self.test)
-        return replace(self, train=train, validation=validation, test=test)
+        return replace(self, train=train, validation=validation, test=test, shared=None)
 
     @cached_property
     def examples(self) -> dict[str, Examples]:
-        """The sets as input of methods, which count each of them once."""
+        """The sets as input of methods, which count each of them once; an error for several targets."""
+        if targets := self.train.targets:
+            raise ValueError(
+                f"{self.task.name} has several targets, and a method is evaluated on one: split graphs.target"
+                f"({targets[0]!r}) instead. GraphClassifier().fit(splits.train) learns all of them."
+            )
         kind: Any = np.int64 if self.classes else np.float64
         return {
-            name: Examples(graphs, np.asarray(graphs.y, kind), self.environments(graphs))
+            name: replace(
+                Examples(graphs) if self.shared is None else self.shared[name],
+                y=np.asarray(graphs.y, kind), environments=self.environments(graphs),
+            )
             for name, graphs in self.sets.items()
-        }
+        }  # fmt: skip
 
     @cached_property
     def vanishing(self) -> bool:
@@ -254,8 +264,8 @@ class Task:
             raise ValueError(reason)
         parts = self.source.draw(chosen, 0 if seed is None else check_integer("seed", seed, 0), data_dir)
         self._check_parts(parts)
-        train, validation, test, classes, positions, total = parts
-        return Splits(train, validation, test, classes, self, chosen, seed, positions, total)
+        train, validation, test, classes, positions, total, shared = parts
+        return Splits(train, validation, test, classes, self, chosen, seed, positions, total, shared)
 
     def data_missing(self, data: Data) -> str:
         """The reason why the task has no such data; empty if it has."""
@@ -283,6 +293,8 @@ class Task:
             if not isinstance(graphs, GraphSet):
                 raise ValueError(f"{self.name}: the {split} graphs must be a GraphSet; got a {type(graphs).__name__}")
             y = np.asarray(graphs.y if graphs.y is not None else ["None"])
+            if graphs.targets:  # each has labels of its own, and gaps
+                continue
             if self.predicts == "numbers":
                 if y.dtype.kind != "f" or not np.isfinite(y).all():
                     raise ValueError(f"{self.name}: y of the {split} graphs must hold finite numbers of type float")
@@ -298,12 +310,39 @@ class Task:
 # ---- tasks of a user's graphs --------------------------------------------------------------------------
 
 
+class SharedExamples:
+    """A set of graphs of which the tasks of several targets have parts, and a rule that splits it for all of them.
+
+    The training graphs of a seed, with those for validation, are one set of `Examples`, the test graphs another: they
+    are counted and refined once for all targets, and for all seeds that split them alike. Copies for other processes
+    begin without them.
+    """
+
+    def __init__(self, graphs: GraphSet, rule: SplitRule) -> None:
+        self.graphs, self.rule = graphs, rule
+        self._wholes: dict[bytes, Examples] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SharedExamples, (self.graphs, self.rule)
+
+    def parts(self, rows: IntArray, seed: int) -> dict[str, Examples]:
+        """The sets by name, of the graphs with these ascending positions."""
+        positions = self.rule.positions(self.graphs, seed)
+        pool = np.sort(np.concatenate([positions.train, positions.validation]))
+        wholes = {"train": pool, "validation": pool, "test": positions.test}
+        return {name: self._part(wholes[name], part, rows) for name, part in positions._asdict().items()}
+
+    def _part(self, whole: IntArray, part: IntArray, rows: IntArray) -> Examples:
+        examples = self._wholes.setdefault(whole.tobytes(), Examples(self.graphs[whole]))
+        return examples.rows(np.searchsorted(whole, part[np.isin(part, rows)]))
+
+
 @dataclass(frozen=True)
 class OwnGraphs:
     """Labeled graphs and how they are split; equal where the graphs, their classes and the split are equal.
 
     Attributes:
-        rule: how they are split.
+        rule: how they are split, `OfPart` for one of several targets. shared: what it then shares with the others.
         digest: a hash of everything that results depend on.
         predicts: what their labels are.
     """
@@ -312,6 +351,7 @@ class OwnGraphs:
     rule: SplitRule = field(compare=False)
     digest: str = ""
     predicts: TargetKind = "classes"
+    shared: SharedExamples | None = field(default=None, compare=False, repr=False)
 
     has_published = True
     has_fresh = False
@@ -324,15 +364,24 @@ class OwnGraphs:
 
     def positions(self, seed: int) -> Positions:
         """The split with this seed."""
-        return self.rule.positions(self.graphs if self.predicts == "classes" else self.graphs.with_y(None), seed)
+        has_classes = self.predicts == "classes" and not self.graphs.targets
+        return self.rule.positions(self.graphs if has_classes else self.graphs.with_y(None), seed)
 
     def draw(self, data: Data, seed: int, data_dir: PathLike | None) -> Parts:
-        return split_graphs(self.graphs, self.positions(seed), self.predicts)
+        parts = split_graphs(self.graphs, self.positions(seed), self.predicts)
+        if self.shared is None or not isinstance(self.rule, OfPart):
+            return parts
+        return parts._replace(examples=self.shared.parts(self.rule.rows, seed))
 
 
 def split_graphs(graphs: GraphSet, positions: Positions, predicts: TargetKind = "classes") -> Parts:
-    """Labeled graphs, split; classes are numbered in the order of labels, numbers are floats."""
-    if predicts == "numbers":
+    """Labeled graphs, split; classes are numbered in the order of labels, numbers are floats.
+
+    Several targets stay as they are.
+    """
+    if graphs.targets:
+        values, numbered = np.zeros(0), graphs
+    elif predicts == "numbers":
         values, numbered = np.zeros(0), graphs.with_y(np.asarray(graphs.y, np.float64))
     else:
         values, codes = np.unique(np.asarray(graphs.y), return_inverse=True)
@@ -361,7 +410,9 @@ def size_split(
         graphs: a `GraphSet`, a list of graphs, a path: whatever `anysize.count` takes.
         train_below: largest size of training graphs, as a percentile.
         test_above: smallest size of test graphs, as a percentile.
-        y: one label per graph; None for the labels stored with the graphs.
+        y: one label per graph; None for the labels stored with the graphs. Or a table of several targets, a row per
+            graph, NaN or None where one is not known: the split is by size alone, labels and gaps stay as they are, and
+            ``classes`` is empty. A part may lack a target, or some of its classes.
         color: for networkx, PyG and igraph graphs, the vertex attribute that holds the color.
         name: of the task.
         k: pattern size of the task.
@@ -374,6 +425,10 @@ def size_split(
         (17, 1, [30, 31, 32])
         >>> splits.classes
         ('even', 'odd')
+        >>> assays = [[n % 2, None if n % 3 else 1] for n in range(30)]
+        >>> several = size_split(GraphSet.from_edges(paths), y=assays).splits(seed=0)
+        >>> several.test.targets, several.test.y.tolist()
+        (('0', '1'), [[1.0, 1.0], [0.0, nan], [1.0, nan]])
     """
     rule = BySize(train_below, test_above)
     task = own_task(graphs, rule, y=y, color=color, k=k)
@@ -409,7 +464,7 @@ def own_task(
     Args:
         graphs: a `GraphSet`, a list of graphs, a path: whatever `anysize.count` takes.
         split: how they are split.
-        y: one label per graph; None for the labels stored with the graphs.
+        y: one label per graph; None for the labels stored with the graphs. Or several targets, as for `size_split`.
         color: for networkx, PyG and igraph graphs, the vertex attribute that holds the color.
         name: the beginning of the task's name.
         k: pattern size of the task, or several.
@@ -423,28 +478,14 @@ def own_task(
     """
     labeled = as_graphset(graphs, color=color)
     labeled = labeled if y is None else labeled.with_y(y)
-    if labeled.targets:
-        raise ValueError(
-            f"A task has one label per graph; choose one of the targets, such as graphs.target({labeled.targets[0]!r})."
-        )
-    if labeled.y is None:
-        raise ValueError("A task needs classes: give y, one label per graph (in commands: --labels FILE).")
-    check_complete(labeled.y)
-    predict = target_kind(labeled.y) if predict is None else predict
-    if predict == "numbers":
-        labeled = labeled.with_y(as_numbers(np.asarray(labeled.y)))
-    elif len(classes := distinct_classes(np.asarray(labeled.y))) > MAX_CLASSES:
-        raise ValueError(
-            f"Up to {MAX_CLASSES} classes can be compared; these graphs have {len(classes)}, such as "
-            f"{classes.tolist()[0]!r}. If their label is a number to predict, pass predict='numbers' (--target COLUMN)."
-        )
+    labeled, predict = _checked_labels(labeled, predict)
     rule = split if isinstance(split, BySize | OfPart) else split_rule(split, labeled)
     sizes = pattern_sizes(k)
     source = OwnGraphs(labeled, rule, _digest(labeled, rule, sizes), predict)
     parts = source.draw("published", 0, None)
     if not len(parts.test):
         raise ValueError("A split needs test graphs: a random one takes a fifth of each class, from three graphs on.")
-    if len(np.unique(np.asarray(parts.train.y))) < 2:
+    if not labeled.targets and len(np.unique(np.asarray(parts.train.y))) < 2:
         what = "class" if predict == "classes" else "number"
         raise ValueError(f"All {len(parts.train)} training graphs have one {what} and cannot be learned from.")
     # letters, digits, dots, dashes and underscores, as in the names of all tasks
@@ -459,6 +500,26 @@ def own_task(
         metric=defaults.METRIC if predict == "classes" else "rmse", k=sizes,
         environments="median", color_penalty=None, vanishing=None, label=label,
     )  # fmt: skip
+
+
+def _checked_labels(labeled: GraphSet, predict: TargetKind | None) -> tuple[GraphSet, TargetKind]:
+    """Graphs with labels that a task can have, and what these are; several targets as they are."""
+    if labeled.y is None:
+        raise ValueError("A task needs classes: give y, one label per graph (in commands: --labels FILE).")
+    if labeled.targets:
+        columns = range(len(labeled.targets))
+        kinds = {target_kind(known_targets(labeled.y, column)[1]) for column in columns}
+        return labeled, "classes" if "classes" in kinds else "numbers"
+    check_complete(labeled.y)
+    predict = target_kind(labeled.y) if predict is None else predict
+    if predict == "numbers":
+        return labeled.with_y(as_numbers(np.asarray(labeled.y))), predict
+    if len(classes := distinct_classes(np.asarray(labeled.y))) > MAX_CLASSES:
+        raise ValueError(
+            f"Up to {MAX_CLASSES} classes can be compared; these graphs have {len(classes)}, such as "
+            f"{classes.tolist()[0]!r}. If their label is a number to predict, pass predict='numbers' (--target COLUMN)."
+        )
+    return labeled, predict
 
 
 def size_range(graphs: GraphSet) -> str:

@@ -17,11 +17,12 @@ from anysize.evaluation.records import Record
 from anysize.evaluation.standings import INNER
 from anysize.evaluation.tasks import OwnGraphs, Task, own_task
 from anysize.graphs.graphset import GraphSet
+from anysize.methods import defaults
 from anysize.methods.method import Configuration, Method
+from anysize.metrics import goodness
 from anysize.splits import smaller_and_larger
 
 FAMILY = "tu"  # whose grids are drawn from
-METRIC = "balanced_accuracy"  # class shares move with the size
 
 
 def candidates(method: Method, default: Configuration, amount: int, seed: int = 0) -> list[Configuration]:
@@ -46,13 +47,20 @@ def inner_task(task: Task) -> Task:
     pool = splits.train if splits.validation is None else GraphSet.concatenate([splits.train, splits.validation])
     down = isinstance(task.source, OwnGraphs) and getattr(task.source.rule, "down", False)
     near, far = smaller_and_larger(-pool.sizes if down else pool.sizes)
-    return own_task(pool, {"train": near.tolist(), "test": far.tolist()}, name=task.name + INNER.rstrip("-"), k=task.k)
+    lists = {"train": near.tolist(), "test": far.tolist()}
+    return own_task(pool, lists, name=task.name + INNER.rstrip("-"), k=task.k, predict=task.predicts)
 
 
 def best(tried: Sequence[Configuration], records: Iterable[Record]) -> Configuration | None:
     """The candidate with the highest inner score, the first of several; None if one of them has no record."""
-    scores = {str(record.configuration): record.chosen.metrics.get(METRIC, -1.0) for record in records}
+    scores = {str(record.configuration): _inner_score(record) for record in records}
     keys = [str(canonical_configuration(configuration)) for configuration in tried]
     if not all(key in scores for key in keys):
         return None
     return tried[int(np.argmax([scores[key] for key in keys]))]
+
+
+def _inner_score(record: Record) -> float:
+    """Higher is better: the balanced accuracy, because class shares move with the size, or the negative RMSE."""
+    metric = defaults.COMPARED_BY["numbers" if record.targets else "classes"]
+    return float(goodness(metric, record.chosen.metrics[metric]))

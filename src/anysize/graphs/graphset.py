@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -14,9 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from anysize._errors import GraphError
+from anysize._schema import compact_json
 from anysize._text import plural
 from anysize._typing import BoolArray, IntArray, PathLike
-from anysize.graphs.attributes import ARRAYS, ATTRIBUTES, check_features
+from anysize.graphs.attributes import ARRAYS, ATTRIBUTES, check_features, joined_names
 from anysize.graphs.colors import ColorName, check_palette, encode_colors, recode, unite_palettes
 from anysize.graphs.labels import (
     is_table,
@@ -62,6 +64,7 @@ class GraphSet:
             if all edges are undirected.
         features: one row of numbers per vertex, or None.
         feature_names: a name for every column of ``features``, or nothing.
+        vertex_names: what the source calls every vertex, integers or strings; None if that is 0, 1, ... in each graph.
 
     Examples:
         >>> path = GraphSet.from_edges([(0, 1), (1, 2)], colors=["C", "C", "O"])
@@ -84,6 +87,7 @@ class GraphSet:
     features: NDArray[np.float32] | None = None
     feature_names: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
+    vertex_names: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         wrong, lengths = [], []
@@ -344,6 +348,7 @@ class GraphSet:
                 undirected = [np.zeros(len(s.indices), np.uint8) for s in united]
                 arrays = [none if array is None else array for array, none in zip(arrays, undirected, strict=True)]
             fields[name] = None if any(array is None for array in arrays) else np.concatenate(arrays)
+        fields["vertex_names"] = joined_names([s.vertex_names for s in united], [s.sizes for s in united])
         return GraphSet(
             offsets(np.concatenate([s.sizes for s in united])),
             offsets(np.concatenate([s.degrees for s in united])),
@@ -698,3 +703,38 @@ class GraphSet:
 def empty_set() -> GraphSet:
     """A set without graphs."""
     return GraphSet(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(0, np.uint32))
+
+
+def content_digest(graphs: GraphSet) -> bytes:
+    """SHA-256 of the edges and color names of graphs, independent of color codes and unused colors."""
+    if graphs.colors is not None:
+        used = np.flatnonzero(np.bincount(graphs.colors))
+        graphs = graphs.with_palette([graphs.palette[code] for code in used])
+    head = {
+        "graphs": len(graphs),
+        "vertices": len(graphs.indptr) - 1,
+        "neighbors": len(graphs.indices),
+        "colors": None if graphs.colors is None else list(graphs.palette),
+    }
+    digest = sha256(f"{compact_json(head)}\n".encode())
+    arrays = ((graphs.first, "<i8"), (graphs.indptr, "<i8"), (graphs.indices, "<u4"), (graphs.colors, "<u2"))
+    for array, dtype in arrays:
+        if array is not None:
+            digest.update(np.ascontiguousarray(array, dtype).data)
+    return digest.digest()
+
+
+def attributes_digest(graphs: GraphSet) -> bytes:
+    """SHA-256 of the edge colors, directions and features of graphs, which counts do not use; empty without any."""
+    if not graphs.has_edge_types and graphs.features is None:
+        return b""
+    if graphs.edge_colors is not None:
+        used = np.flatnonzero(np.bincount(graphs.edge_colors))
+        graphs = graphs.with_edge_palette([graphs.edge_palette[code] for code in used])
+    digest = sha256(f"{compact_json([list(graphs.edge_palette), list(graphs.feature_names)])}\n".encode())
+    arrays = (("colors", graphs.edge_colors, "<u2"), ("directions", graphs.directions, "|u1"))
+    for name, array, dtype in (*arrays, ("features", graphs.features, "<f4")):
+        if array is not None:
+            digest.update(f"{name} {array.shape}\n".encode())
+            digest.update(np.ascontiguousarray(array, dtype).tobytes())
+    return digest.digest()

@@ -98,7 +98,7 @@ def check_download(file: Path) -> None:
 
 def content_sha256(graphs: GraphSet) -> str:
     """SHA-256 of the edges, colors and labels of a set, whatever the files look like that it was read from."""
-    from anysize.counting.cache import content_digest
+    from anysize.graphs.graphset import content_digest
 
     labels = None if graphs.y is None else graphs.y.tolist()
     return sha256(content_digest(graphs) + compact_json(labels).encode()).hexdigest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,13 @@ from anysize.io.table import (
     find_delimiter,
     graph_columns,
     is_integer_text,
+    number_names,
     number_vertices,
     parse_table,
     text_rows,
 )
 from anysize.io.text import first_line, integer_pairs, line_of_row, strip_comments
 
-_Ends = tuple[int, IntArray, IntArray]  # the number of vertices, and both ends of every edge
 _HINT = " Vertices are numbers, as in the first line, or names without numbers; header lines begin with #."
 _COLUMNS = "columns after the second are not used: a first line such as source,target,type names those that are"
 
@@ -53,10 +54,10 @@ def parse_edges(data: bytes, where: str, options: ReadOptions) -> ParsedSet:
             raise GraphError(f"{where} has no header line with a column {column!r}.")
     fields = _fields(line)
     if len(fields) > 1 and not any(map(_is_number, fields[:2])):
-        ends, has_more = _parse_names(data, line, where)
+        graph, has_more = _parse_names(data, line, where)
     else:
-        ends, has_more = _parse_numbers(data.replace(b";", b",") if b";" in line else data, where)
-    return ParsedSet([ParsedGraph(*ends, directed=options.directed)], unused=[_COLUMNS] if has_more else [])
+        graph, has_more = _parse_numbers(data.replace(b";", b",") if b";" in line else data, where)
+    return ParsedSet([replace(graph, directed=options.directed)], unused=[_COLUMNS] if has_more else [])
 
 
 EDGE_LIST = Format(
@@ -81,8 +82,8 @@ def _has_header(data: bytes, line: bytes, where: str) -> bool:
     return all(map(is_integer_text, _fields(second)[:2])) and len(_fields(second)) > 1
 
 
-def _parse_numbers(data: bytes, where: str) -> tuple[_Ends, bool]:
-    """Size and ends of the edges, and whether further columns have several values."""
+def _parse_numbers(data: bytes, where: str) -> tuple[ParsedGraph, bool]:
+    """The graph, and whether further columns have several values."""
     ends, may_have_more = integer_pairs(data, where, _HINT)
     negative = np.flatnonzero((ends < 0).any(axis=1))
     if negative.size:
@@ -96,13 +97,15 @@ def _parse_numbers(data: bytes, where: str) -> tuple[_Ends, bool]:
                 f"{where}: the first line announces {size} vertices and {len(ends) - 1} edges follow; expected at most "
                 f"{likely_vertices(len(ends))}. Remove this line if it is none."
             )
-        ends = ends[1:] - int(ends[1:].max() == size)
-        return (size, ends[:, 0], ends[:, 1]), has_more
+        begin = int(ends[1:].max() == size)
+        ends = ends[1:] - begin
+        names = np.arange(begin, begin + size) if begin else None
+        return ParsedGraph(size, ends[:, 0], ends[:, 1], vertex_names=names), has_more
     vertices = int(ends.max()) + 1
     present = np.unique(ends)
     if len(present) != vertices:
         ends, vertices = np.searchsorted(present, ends), len(present)
-    return (vertices, ends[:, 0], ends[:, 1]), has_more
+    return ParsedGraph(vertices, ends[:, 0], ends[:, 1], vertex_names=number_names(present)), has_more
 
 
 def _announced_size(ends: IntArray) -> int | None:
@@ -118,7 +121,7 @@ def _announced_size(ends: IntArray) -> int | None:
     return int(size)
 
 
-def _parse_names(data: bytes, line: bytes, where: str) -> tuple[_Ends, bool]:
+def _parse_names(data: bytes, line: bytes, where: str) -> tuple[ParsedGraph, bool]:
     delimiter = find_delimiter(line)
     rows = list(text_rows(data, where, delimiter))
     width = len(rows[0][1])

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from anysize._errors import GraphError
+from anysize.graphs.attributes import name_array
 from anysize.io.networkx import parse_networkx
 from anysize.io.reader import Format, ParsedSet, ReadOptions
 from anysize.io.text import decode
@@ -38,10 +39,15 @@ def parse_gml(data: bytes, where: str, options: ReadOptions) -> ParsedSet:
     except Exception as error:  # networkx has no single type of error for bad files
         raise GraphError(f"{where} is not a GML file: {_first_sentence(error)}.") from None
     names = [attributes.get("label") for _, attributes in graph.nodes(data=True)]
-    if options.color != "label" and len(set(names)) == len(names):  # a name of each vertex, not a category
+    are_names = len(set(names)) == len(names) and None not in names  # of each vertex, not categories
+    if are_names and options.color != "label":
         for _, attributes in graph.nodes(data=True):
             attributes.pop("label", None)
-    return _convert([graph], where, options)
+    parsed = _convert([graph], where, options)
+    (read,) = parsed.graphs
+    if not are_names or read is None:
+        return parsed
+    return replace(parsed, graphs=[replace(read, vertex_names=name_array(names))])
 
 
 _OPTIONS = frozenset({"color", "y", "edge_color", "features"})

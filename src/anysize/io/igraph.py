@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from anysize.graphs.attributes import name_array
 from anysize.io.reader import Library, ParsedGraph, ParsedSet, ReadOptions
 from anysize.io.values import IDENTIFIERS, complete, stack_features, unused_edges, unused_vertices, varying
 
@@ -25,9 +26,10 @@ def _parse(item: Any, graph: int, options: ReadOptions) -> ParsedGraph:
     colors = None if options.color is None else _values(item.vs, graph, options.color, "color")
     edge_colors = None if options.edge_color is None else _values(item.es, graph, options.edge_color, "edge_color")
     blocks = [(name, _values(item.vs, graph, name, "features")) for name in options.feature_names]
+    names = item.vs["name"] if "name" in item.vs.attributes() else ()
     return ParsedGraph(
         item.vcount(), ends[:, 0], ends[:, 1], colors, edge_colors, *stack_features(blocks, graph),
-        directed=item.is_directed(),
+        directed=item.is_directed(), vertex_names=name_array(names),
     )  # fmt: skip
 
 

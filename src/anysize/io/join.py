@@ -15,7 +15,7 @@ from anysize._errors import GraphError, GraphWarning, warn_user
 from anysize._text import capitalized
 from anysize._typing import IntArray
 from anysize.graphs.assembly import assemble
-from anysize.graphs.attributes import check_features
+from anysize.graphs.attributes import check_features, joined_names
 from anysize.graphs.colors import ColorName, encode_colors
 from anysize.graphs.graphset import MAX_VERTICES_PER_GRAPH, GraphSet, empty_set
 from anysize.graphs.labels import is_table, label_array, target_table
@@ -69,7 +69,8 @@ def join_graphs(parsed: ParsedSet, warn: bool = True) -> GraphSet:
         clauses = "; ".join(unused_clauses(parsed, graphs))
         if clauses:
             warn_user(f"{capitalized(clauses)}.", GraphWarning)
-    return replace(joined, y=y, targets=targets)
+    names = joined_names([graph.vertex_names for graph in graphs], iter(sizes[:, None]))
+    return replace(joined, y=y, targets=targets, vertex_names=names)
 
 
 def _outside(edges: IntArray, sizes: IntArray, source: IntArray, target: IntArray, at: int) -> GraphError:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from anysize.graphs.attributes import name_array
 from anysize.io.reader import Library, ParsedGraph, ParsedSet, ReadOptions
 from anysize.io.values import IDENTIFIERS, complete, stack_features, unused_edges, unused_vertices, varying
 
@@ -28,8 +29,12 @@ def parse_networkx(items: Sequence[Any], options: ReadOptions) -> ParsedSet:
         if options.features is not None:
             blocks = [(name, _values(item, graph, name, "features")) for name in options.feature_names]
             features, names = stack_features(blocks, graph)
-        attributes = colors, edge_colors, features, names
-        graphs.append(ParsedGraph(len(number), ends[::2], ends[1::2], *attributes, directed=item.is_directed()))
+        graphs.append(
+            ParsedGraph(
+                len(number), ends[::2], ends[1::2], colors, edge_colors, features, names,
+                directed=item.is_directed(), vertex_names=name_array(number),
+            )
+        )  # fmt: skip
     return ParsedSet(graphs, unused=_unused(items, options), color_title=f"attribute {options.color!r}")
 
 

@@ -108,6 +108,7 @@ class ParsedGraph:
         directed: whether an edge without its reverse has a direction, as in `assemble`: True for sources that list
             every undirected edge in both directions by convention; None if it is not known.
         size_inferred: the source does not tell the size, which is the largest vertex number plus 1.
+        vertex_names: integers or strings, as `name_array` makes them; None if the source numbers vertices 0, 1, ...
     """
 
     size: int
@@ -120,6 +121,7 @@ class ParsedGraph:
     weights: Any = None
     directed: bool | None = None
     size_inferred: bool = False
+    vertex_names: NDArray[Any] | None = None
 
 
 @dataclass(frozen=True)

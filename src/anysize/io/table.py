@@ -11,6 +11,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import count, pairwise
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from anysize._errors import GraphError
 from anysize._typing import IntArray
+from anysize.graphs.attributes import name_array
 from anysize.graphs.ragged import offsets
 from anysize.io.reader import Library, ParsedGraph, ParsedSet, ReadOptions
 from anysize.io.text import decode, first_line, parse_fast, parse_labels, strip_comments
@@ -186,8 +188,8 @@ def _make_graphs(values: Mapping[str, Any], varying: Iterable[str], where: str, 
         source, target, colors = (_take(column, order) for column in (source, target, colors))
     graphs = []
     for a, b in pairwise(first.tolist()):
-        ends = number_vertices(source[a:b], target[a:b])
-        graphs.append(ParsedGraph(*ends, edge_colors=None if colors is None else colors[a:b], directed=directed))
+        graph = number_vertices(source[a:b], target[a:b])
+        graphs.append(replace(graph, edge_colors=None if colors is None else colors[a:b], directed=directed))
     y = None if "label" not in values else parse_labels(_one_label(values["label"], codes.tolist(), len(graphs), where))
     return ParsedSet(graphs, y, list(map(str, names)) or None, unused_edges(varying, "column"))
 
@@ -206,16 +208,21 @@ def _edge_colors(types: list[str], where: str) -> list[int] | list[str]:
     return [int(name) for name in types] if all(map(is_integer_text, types)) else types
 
 
-def number_vertices(source: Any, target: Any) -> tuple[int, IntArray, IntArray]:
-    """The number of vertices, and both ends of the edges as 0, 1, ...: numbers by value, names as they appear."""
+def number_vertices(source: Any, target: Any) -> ParsedGraph:
+    """The graph of edges with vertices 0, 1, ...: numbers by value, names as they appear."""
     if all(isinstance(column, np.ndarray) and column.dtype.kind in "iu" for column in (source, target)):
         present, ends = np.unique(np.stack([source, target]), return_inverse=True)
         ends = ends.reshape(2, -1)
-        return len(present), ends[0], ends[1]
+        return ParsedGraph(len(present), ends[0], ends[1], vertex_names=number_names(present))
     number: dict[Any, int] = {}
     pairs = zip(source, target, strict=True)
     coded = np.array([number.setdefault(name, len(number)) for pair in pairs for name in pair], np.int64)
-    return len(number), coded[::2], coded[1::2]
+    return ParsedGraph(len(number), coded[::2], coded[1::2], vertex_names=name_array(number))
+
+
+def number_names(present: IntArray) -> IntArray | None:
+    """Different vertex numbers in ascending order as names; None if they are 0, 1, ..."""
+    return None if not len(present) or (present[0] == 0 and present[-1] == len(present) - 1) else present
 
 
 def find_delimiter(line: bytes) -> str | None:

@@ -48,43 +48,33 @@ def regression(
         >>> model.predict(GraphSet.from_networkx(nx.complete_graph(50))).tolist()
         ['dense']
     """
-    features = log_sizes if k is None else uncolored_densities
-    options: dict[str, Any] = {} if k is None else {"k": k}
-    if predicts == "classes":
-        return logistic(features, class_weight, **options)
-    from sklearn.linear_model import LinearRegression
-
-    return on_features(features, LinearRegression() if k is None else ridge(), options)
+    features, options = (log_sizes, {}) if k is None else (uncolored_densities, {"k": k})
+    return linear_pipeline(features, options, predicts, class_weight, shrunk=k is not None)
 
 
-def logistic(features: Callable[..., Any], class_weight: ClassWeight, C: float = 1.0, **options: Any) -> Pipeline:
-    """Logistic regression on standardized features, ``features(graphs, **options)``."""
-    from sklearn.linear_model import LogisticRegression
+def linear_pipeline(
+    features: Callable[..., Any], options: Mapping[str, Any], predicts: TargetKind, class_weight: ClassWeight = None,
+    C: float = 1.0, shrunk: bool = True,
+) -> Pipeline:  # fmt: skip
+    """A linear model on standardized features, ``features(graphs, **options)``: of classes logistic regression.
 
-    return on_features(
-        features, LogisticRegression(C=C, class_weight=class_weight, max_iter=MAX_ITERATIONS), options
-    )  # fmt: skip
-
-
-def on_features(features: Callable[..., Any], model: Any, options: Mapping[str, Any]) -> Pipeline:
-    """A model of scikit-learn on standardized features, ``features(graphs, **options)``."""
+    Of numbers ridge regression, the penalty chosen by leave-one-out errors, or least squares if not ``shrunk``.
+    """
+    from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeCV
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+    if predicts == "classes":
+        model = LogisticRegression(C=C, class_weight=class_weight, max_iter=MAX_ITERATIONS)
+    else:
+        model = RidgeCV(RIDGE_PENALTIES) if shrunk else LinearRegression()
     first = FunctionTransformer(features, kw_args=dict(options))
     steps = [("features", first), ("scale", StandardScaler()), ("model", model)]
     return Pipeline(steps).set_output(transform="default")  # arrays, whatever a user sets for all of scikit-learn
 
 
-def ridge() -> Any:
-    """Ridge regression on standardized features, the penalty chosen by leave-one-out errors."""
-    from sklearn.linear_model import RidgeCV
-
-    return RidgeCV(RIDGE_PENALTIES)
-
-
 def fit_pipeline(pipeline: Pipeline, graphs: Any, y: Any, weights: FloatArray | None) -> Pipeline:
-    """Fit a pipeline of `on_features`; ``weights``: how often each graph counts, once if None."""
+    """Fit a `linear_pipeline`; ``weights``: how often each graph counts, once if None."""
     if weights is None:
         return pipeline.fit(graphs, y)
     features, scale, model = (step for _, step in pipeline.steps)  # parameters of a pipeline depend on its routing

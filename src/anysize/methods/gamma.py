@@ -81,23 +81,23 @@ class GammaLearner:
             return max_stack or (4 if crowded and device == "cpu" else STACK_MEMBERS[device])
 
         stacks = make_stacks(data, runs, settings_of, max_members, one_seed=self.kind == "rp")
-        validation, scale = data.validation, TargetScale.of(data)
+        validation, scales = data.validation, TargetScale.of_each(data)
         for number, stack in enumerate(stacks):
             counts = data.train.counts(stack.k, data.cache, edges=True)
             fitting = fitting_recipe(recipe, data, colored=counts.columns.colors is not None)
             if recipe.over == "auto":
                 fitting = replace(fitting, over=carrying_densities(counts, data, stack.top, recipe.whiten))
             fitted = fit_gamma(
-                self.kind, counts, targets_of(data.train, scale), stack.members, fitting,
+                self.kind, counts, targets_of(data.train, scales), stack.members, fitting,
                 classes=data.classes or 1, top=stack.top, weights=data.loss_weights(),
                 validation_weights=data.validation_weights,
                 validation=None if validation is None else (
-                    validation.counts(stack.k, data.cache, edges=True), targets_of(validation, scale)
+                    validation.counts(stack.k, data.cache, edges=True), targets_of(validation, scales)
                 ),
                 metric=data.epoch_metric, device=data.device, sample=_sampler(data, stack.k, recipe),
                 progress=part_of(progress, number, len(stacks)),
             )  # fmt: skip
-            yield FittedStack(fitted, stack.runs, stack.k, scale)
+            yield from FittedStack(fitted, stack.runs, stack.k).by_target(data, scales)
 
     @torch_defaults()
     def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedStack:

@@ -80,22 +80,22 @@ class GNNLearner:
         stacks = make_stacks(
             data, runs, self.settings, lambda settings: self._max_members(data, settings, recipe, max_stack)
         )
-        scale = TargetScale.of(data)
+        scales = TargetScale.of_each(data)
         train, validation = (
-            None if examples is None else (examples.whole(self.encoder), targets_of(examples, scale))
+            None if examples is None else (examples.whole(self.encoder), targets_of(examples, scales))
             for examples in (data.train, data.validation)
         )
         assert train is not None
         for number, stack in enumerate(stacks):
             fitted = fit_gnn(
                 self.encoder, self.readout, *train, stack.members, fitting_recipe(recipe, data),
-                classes=data.classes or 1, relational=self.relational,
+                classes=data.outputs, blocks=data.blocks, relational=self.relational,
                 environments=data.train.environments, objective=objective, validation=validation,
                 weights=data.loss_weights(), validation_weights=data.validation_weights, metric=data.epoch_metric,
                 device=data.device,
                 progress=part_of(progress, number, len(stacks)),
             )  # fmt: skip
-            yield FittedStack(fitted, stack.runs, scale=scale)
+            yield from FittedStack(fitted, stack.runs).by_target(data, scales)
 
     def _max_members(self, data: TrainingData, settings: Settings, recipe: Recipe, max_stack: int | None) -> int:
         """How many models of one stack fit into memory, at most ``max_stack``."""
@@ -185,6 +185,7 @@ def gnn_method(
         stack_key=learner.stack_key,
         edges=EDGE_TYPES,
         features="numbers",
+        shares_targets=True,
         environments=True,
         penalty_name=learner.penalty_name,
         **fields,

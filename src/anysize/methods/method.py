@@ -6,7 +6,8 @@ Nothing here imports torch or scikit-learn: tables and `anysize methods` read ca
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from anysize._errors import naming_extra
 from anysize._progress import Progress
-from anysize._typing import FloatArray, IntArray, PathLike, TargetKind
+from anysize._typing import BoolArray, FloatArray, IntArray, PathLike, TargetKind
 from anysize.counting.counts import Counts
 from anysize.graphs.attributes import DIRECTIONS, EDGE_COLORS, FEATURES, VERTEX_COLORS
 from anysize.graphs.graphset import GraphSet
@@ -46,8 +47,9 @@ NO_TRAINING = Recipe(epochs=1)  # for kernels and baselines, which have no epoch
 class Examples:
     """Graphs, or their counts alone, with targets, environments and weights where they are known.
 
-    ``y``: the class number of every graph, or the number to predict, as floats. ``weights``: how often each graph
-    counts, for example 2 as if it were there twice; None if each counts once.
+    ``y``: the class number of every graph, or the number to predict, as floats; of several targets (graphs, targets),
+    with -1 or NaN where one is not known. ``weights``: how often each graph counts, for example 2 as if it were there
+    twice; None if each counts once.
 
     Graphs are counted when a method asks for counts, once per pattern size, and refined once for all runs that share a
     WL kernel. What is asked of a part (`rows`) is made for the whole: once for all parts.
@@ -178,6 +180,20 @@ class Examples:
             (whole, places),
         )
 
+    def of_target(self, number: int) -> Examples:
+        """The graphs that have this one of several targets, with it alone; all where there is one target."""
+        if self.y is None or self.y.ndim == 1:
+            return self
+        part = self.rows(self.known[:, number])
+        assert part.y is not None
+        return replace(part, y=part.y[:, number])
+
+    @property
+    def known(self) -> BoolArray:
+        """Where ``y`` has no gap."""
+        assert self.y is not None
+        return np.isfinite(self.y) if self.y.dtype.kind == "f" else self.y >= 0
+
     def whole(self, method: str) -> GraphSet:
         """The graphs themselves; an error where there are only counts."""
         if self.graphs is None:
@@ -197,9 +213,9 @@ class Examples:
         return np.asarray(self.y, np.float64)
 
     def strata(self) -> IntArray:
-        """Groups of which random parts have their share: the classes; numbers to predict are one group."""
+        """Groups of which random parts have their share: the classes; numbers and several targets are one group."""
         assert self.y is not None
-        return np.zeros(len(self), np.int64) if self.y.dtype.kind == "f" else self.labels()
+        return np.zeros(len(self), np.int64) if self.y.dtype.kind == "f" or self.y.ndim > 1 else self.labels()
 
     def graph_weights(self) -> FloatArray:
         """(graphs,): how often each graph counts, 1 where no weights are given."""
@@ -226,13 +242,14 @@ class TrainingData:
 
     Attributes:
         train, validation: examples; validation is None where no graphs are held out.
-        classes: the number of classes; 0 if numbers are predicted.
+        classes: the number of classes, of several targets their sum; 0 if numbers are predicted.
         k: pattern sizes, unless a configuration has its own.
         metric: of the task, for classes.
         top: keep this many patterns, the most common ones of training and validation graphs; None keeps all.
-        class_weights: weight of each class in the loss; None for equal weights.
+        class_weights: weight of each class in the loss, of several targets one after the other; None for equal weights.
         device: a torch device.
         cache: cache folder for counts.
+        blocks: how many outputs each of several targets has, its classes or 1 for a number; empty for one target.
     """
 
     train: Examples
@@ -244,9 +261,39 @@ class TrainingData:
     class_weights: FloatArray | None = None
     device: str = "cpu"
     cache: PathLike | None = None
+    blocks: tuple[int, ...] = ()
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs a network has."""
+        return sum(self.blocks) or self.classes or 1
+
+    @cached_property
+    def by_target(self) -> tuple[TrainingData, ...]:
+        """The data of each of several targets, on the graphs that have it; of one target all."""
+        return tuple([self._of_target(number) for number in range(len(self.blocks))]) or (self,)
+
+    def _of_target(self, number: int) -> TrainingData:
+        columns = slice(sum(self.blocks[:number]), sum(self.blocks[: number + 1]))
+        validation = None if self.validation is None else self.validation.of_target(number)
+        return replace(
+            self, train=self.train.of_target(number),
+            validation=validation if validation is not None and len(validation) else None,
+            classes=self.blocks[number] if self.classes else 0, blocks=(),
+            class_weights=None if self.class_weights is None else self.class_weights[columns],
+        )  # fmt: skip
 
     def loss_weights(self) -> FloatArray | None:
-        """(training graphs,): the weight of each graph in a loss, times that of its class; None: all are equal."""
+        """(training graphs,): the weight of each graph in a loss, times that of its class; None: all are equal.
+
+        Of several targets (training graphs, targets), 0 in gaps.
+        """
+        if self.blocks:
+            weights = _weights_of_targets(self.train)
+            if self.class_weights is not None:
+                first = np.cumsum((0, *self.blocks[:-1]))
+                weights *= self.class_weights[first + np.maximum(self.train.labels(), 0)]
+            return weights
         if self.class_weights is None:
             return self.train.weights
         return np.asarray(self.train.graph_weights() * self.class_weights[self.train.labels()])
@@ -258,14 +305,24 @@ class TrainingData:
 
     @property
     def validation_weights(self) -> FloatArray | None:
-        """(validation graphs,): how often each counts; None if each counts once, or there are none."""
-        return None if self.validation is None else self.validation.weights
+        """(validation graphs,): how often each counts; None if each counts once, or there are none.
+
+        Of several targets (validation graphs, targets), 0 in gaps.
+        """
+        if self.validation is None:
+            return None
+        return _weights_of_targets(self.validation) if self.blocks else self.validation.weights
 
     @property
     def epoch_metric(self) -> Literal["accuracy", "balanced_accuracy", "mcc", "rmse"]:
         """By which epochs are compared: with class weights, accuracy is the mean accuracy of the classes."""
         weighted = self.class_weights is not None and self.metric == "accuracy"
         return "balanced_accuracy" if weighted else self.metric
+
+
+def _weights_of_targets(examples: Examples) -> FloatArray:
+    """(graphs, targets): how often each graph counts, 0 in gaps."""
+    return np.asarray(examples.graph_weights()[:, None] * examples.known)
 
 
 @dataclass(frozen=True)
@@ -382,6 +439,8 @@ class Method:
         recipe_fields: fields of the recipe that a configuration may change.
         stack_key: configuration -> what runs that are trained as one stack have in common; None where each is trained
             alone.
+        shares_targets: whether one network learns several targets: `fit` then gets a table of them (``blocks`` of
+            `TrainingData`) and yields the models of each target, in order. Others have a model for each target.
         one_seed: whether the models of a stack must have one seed, because they share what they draw.
         seeded: whether results depend on the seed.
         bootstrap: whether several models in one classifier are fitted to bootstrap samples of the training graphs
@@ -417,6 +476,7 @@ class Method:
     recipes: Callable[[RecipeName, str | None, bool], Recipe] | None = None
     recipe_fields: frozenset[str] = frozenset()
     stack_key: Callable[[Configuration], Any] | None = None
+    shares_targets: bool = False
     one_seed: bool = False
     seeded: bool = True
     bootstrap: bool = False

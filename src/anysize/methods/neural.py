@@ -5,15 +5,16 @@ torch is imported by what trains or restores models: the catalog of methods does
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from anysize._schema import list_of, optional, real
+from anysize._schema import integer, list_of, optional, real
 from anysize._typing import FloatArray
 from anysize.methods.configuration import positive, switch, whole_number
 from anysize.methods.method import Arrays, Configuration, Examples, RecipeName, Run, Sizes, TrainingData, Validator
@@ -158,18 +159,23 @@ class TargetScale(NamedTuple):
     deviation: float
 
     @staticmethod
-    def of(data: TrainingData) -> TargetScale | None:
-        """Of weighted training graphs; None for classes."""
-        if data.predicts == "classes":
-            return None
-        y, weights = data.train.numbers(), data.train.graph_weights()
+    def of_each(data: TrainingData) -> tuple[TargetScale, ...]:
+        """Of each target of weighted training graphs; empty for classes."""
+        return () if data.predicts == "classes" else tuple(TargetScale._of(each.train) for each in data.by_target)
+
+    @staticmethod
+    def _of(train: Examples) -> TargetScale:
+        y, weights = train.numbers(), train.graph_weights()
         mean = float(np.average(y, weights=weights))
         return TargetScale(mean, float(np.sqrt(np.average((y - mean) ** 2, weights=weights))) or 1.0)
 
 
-def targets_of(examples: Examples, scale: TargetScale | None) -> NDArray[Any]:
-    """What a stack is trained on: class numbers, or numbers in units of their scale."""
-    return examples.labels() if scale is None else (examples.numbers() - scale.mean) / scale.deviation
+def targets_of(examples: Examples, scales: Sequence[TargetScale]) -> NDArray[Any]:
+    """What a stack is trained on: class numbers, or numbers in units of their scales; 0 in gaps."""
+    if not scales:
+        return np.asarray(np.maximum(examples.labels(), 0))
+    means, deviations = np.array(scales).T
+    return np.asarray(np.nan_to_num((examples.numbers() - means) / deviations))
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,13 +183,23 @@ class FittedStack:
     """M trained models of one stack.
 
     ``k``: the sizes of the patterns that they read; None: they read whole graphs. ``scale``: of the numbers they
-    predict; None for classes.
+    predict; None for classes. ``columns``: the first of their outputs and the end, where the stack has others for other
+    targets.
     """
 
     stack: Any
     runs: tuple[Run, ...]
     k: Sizes | None = None
     scale: TargetScale | None = None
+    columns: tuple[int, int] | None = None
+
+    def by_target(self, data: TrainingData, scales: Sequence[TargetScale]) -> Iterator[FittedStack]:
+        """The models of each target that the stack was trained on."""
+        if not data.blocks:
+            yield replace(self, scale=scales[0] if scales else None)
+        for number, end in enumerate(accumulate(data.blocks)):
+            columns = end - data.blocks[number], end
+            yield replace(self, scale=scales[number] if scales else None, columns=columns)
 
     @property
     def trained(self) -> Trained | None:
@@ -194,6 +210,8 @@ class FittedStack:
     def outputs(self, examples: Examples, kept: KeptEpochs | None = None) -> FloatArray:
         """(models, graphs, classes or 1); with ``kept``, followed by those of the states it holds."""
         logits = self.stack.logits(self._input(examples), kept).astype(np.float64)
+        if self.columns is not None:
+            logits = logits[..., slice(*self.columns)]
         if self.scale is None:
             return np.asarray(softmax(logits, -1))
         return np.asarray(self.scale.mean + self.scale.deviation * logits)
@@ -209,14 +227,16 @@ class FittedStack:
         about, arrays = self.stack.state()
         scale = {} if self.scale is None else {"target_scale": list(self.scale)}
         sizes = {} if self.k is None else {"k": self.k}
-        return about | scale | {"runs": [asdict(run) for run in self.runs]} | sizes, arrays
+        columns = {} if self.columns is None else {"columns": list(self.columns)}
+        return about | scale | columns | {"runs": [asdict(run) for run in self.runs]} | sizes, arrays
 
     @staticmethod
     def restored(stack: Any, about: Mapping[str, Any]) -> FittedStack:
         """The models from a restored stack and what `state` returned."""
         scale = optional(list_of(real(), 2))(about.get("target_scale"), "target_scale")
+        columns = optional(list_of(integer(0), 2))(about.get("columns"), "columns")
         k = about.get("k")
         return FittedStack(
             stack, tuple(Run(**run) for run in about["runs"]), tuple(k) if isinstance(k, list) else k,
-            None if scale is None else TargetScale(*map(float, scale)),
+            None if scale is None else TargetScale(*map(float, scale)), None if columns is None else tuple(columns),
         )  # fmt: skip

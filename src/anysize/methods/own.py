@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anysize._progress import Progress, part_of
-from anysize.methods.baselines import FittedPipeline, fit_pipeline, logistic, on_features, restore_arrays, ridge
+from anysize.methods.baselines import FittedPipeline, fit_pipeline, linear_pipeline, restore_arrays
 from anysize.methods.configuration import weight
 from anysize.methods.method import (
     EDGE_TYPES,
@@ -69,9 +69,8 @@ class FeatureLearner:
 
     def _pipeline(self, run: Run, classes: int, class_weight: dict[int, float] | None = None) -> Pipeline:
         passed_on = {name: value for name, value in run.configuration.items() if name != "C"}
-        if not classes:
-            return on_features(self.features, ridge(), passed_on)
-        return logistic(self.features, class_weight, run.configuration.get("C", 1.0), **passed_on)
+        C = run.configuration.get("C", 1.0)
+        return linear_pipeline(self.features, passed_on, "classes" if classes else "numbers", class_weight, C)
 
 
 @dataclass(frozen=True)
@@ -80,11 +79,11 @@ class ModuleLearner:
 
     ``build(inputs, classes, **hyper_parameters)`` returns an untrained module that maps
     `anysize.training.fit_module.GraphTensors` (``x``, ``edge_index``, ``batch``, ``num_graphs``) to logits (graphs,
-    classes). To predict numbers it is built with 1 class: it is trained on squared errors of standardized numbers.
-    ``x`` has the vertex features, standardized, and after them the one-hot colors. The hyper-parameters
-    ``lr`` and ``batch_size``, and the weight of the ``objective``, are for training; all others are passed to
-    ``build``. With ``edge_types`` graphs have an ``edge_attr`` of one-hot types of edges, and ``build`` gets their
-    number, ``edge_types=``: 0 where edges are all alike and ``edge_attr`` is None.
+    classes), or numbers (graphs, 1), of several targets side by side: ``classes`` is the number of outputs. Numbers are
+    in units of their standard deviation. ``x`` has the vertex features, standardized, and after them the one-hot
+    colors. The hyper-parameters ``lr`` and ``batch_size``, and the weight of the ``objective``, are for training; all
+    others are passed to ``build``. With ``edge_types`` graphs have an ``edge_attr`` of one-hot types of edges, and
+    ``build`` gets their number, ``edge_types=``: 0 where edges are all alike and ``edge_attr`` is None.
     """
 
     build: Callable[..., Any]
@@ -104,22 +103,22 @@ class ModuleLearner:
         from anysize.training.fit_module import fit_module
         from anysize.training.objectives import IRM
 
-        scale = TargetScale.of(data)
+        scales = TargetScale.of_each(data)
         train, validation = (
-            None if examples is None else (examples.whole("a GNN"), targets_of(examples, scale))
+            None if examples is None else (examples.whole("a GNN"), targets_of(examples, scales))
             for examples in (data.train, data.validation)
         )
         assert train is not None
         for number, run in enumerate(runs):
             stack = fit_module(
                 self.build, self._passed_on(run), *train, self._settings(run), fitting_recipe(recipe, data),
-                classes=data.classes or 1, environments=data.train.environments, objective=self.objective or IRM,
-                validation=validation,
+                classes=data.outputs, blocks=data.blocks, environments=data.train.environments,
+                objective=self.objective or IRM, validation=validation,
                 weights=data.loss_weights(), validation_weights=data.validation_weights, metric=data.epoch_metric,
                 device=data.device,
                 progress=part_of(progress, number, len(runs)), edge_types=self.edge_types,
             )  # fmt: skip
-            yield FittedStack(stack, (run,), scale=scale)
+            yield from FittedStack(stack, (run,)).by_target(data, scales)
 
     @torch_defaults()
     def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedStack:
@@ -154,6 +153,7 @@ def module_method(
     parameters: Mapping[str, Validator] | None = None,
     recipes: Callable[[RecipeName, str | None, bool], Recipe] = gnn_recipe,
     numbers: bool = True,
+    paper: Mapping[str, Any] | None = None,
     **fields: Any,
 ) -> Method:
     """A method that trains a torch module of your own, with the recipes of the GNNs.
@@ -167,7 +167,9 @@ def module_method(
         family_defaults: family of tasks -> what is added to the defaults.
         parameters: validators of what builds the module.
         recipes: how it is trained; by default as the other GNNs.
-        numbers: whether it predicts numbers as well as classes.
+        numbers: whether it predicts numbers as well as classes, and learns several targets at once; False for one with
+            an objective of its own that reads the classes of a step.
+        paper: what the recipe ``paper`` adds to the defaults: parameters, and fields of the recipe.
         fields: further fields of `Method`.
     """
     checks = {name: TRAINED[name] for name in ("epochs", "lr", "batch_size")}
@@ -178,10 +180,11 @@ def module_method(
         learner=learner,
         kind="gnn",
         predicts=frozenset({"classes", "numbers"} if numbers else {"classes"}),
+        shares_targets=numbers,
         grid=grid or {},
         defaults={"lr": 0.01, **(defaults or {})},
         family_defaults=family_defaults,
-        recipe_defaults={"robust": GNN_TRAINING},
+        recipe_defaults={"robust": GNN_TRAINING, "paper": dict(paper or {})},
         parameters={**checks, **penalty, **(parameters or {})},
         recipes=recipes,
         recipe_fields=LOOP_FIELDS,

@@ -35,7 +35,7 @@ class PeerModule:
 
 
 def peer_recipe(name: RecipeName, family: str | None, vanishing: bool = False) -> Recipe:
-    """The robust recipe of GNNs, under both names: the paper has none for these."""
+    """The robust recipe of GNNs, under both names: what authors published instead is in configurations."""
     return GNN_RECIPE
 
 
@@ -52,8 +52,10 @@ CROP_CHECKS: Mapping[str, Validator] = {"probability": share, "smallest": share}
 
 
 def _peer(
-    name: str, title: str, module: str, checks: Mapping[str, Validator], *, numbers: bool = True, **defaults: Any
+    name: str, title: str, module: str, checks: Mapping[str, Validator], published: Mapping[str, Any] | None = None,
+    *, numbers: bool = True, **defaults: Any,
 ) -> Method:  # fmt: skip
+    """A row; ``published``: the settings of its authors that are the same for all sets, for the recipe ``paper``."""
     return module_method(
         name=name,
         title=title,
@@ -63,14 +65,23 @@ def _peer(
         parameters={"hidden": TRAINED["hidden"], "layers": whole_number, **checks},
         recipes=peer_recipe,
         numbers=numbers,
+        paper=published,
     )
 
 
+SELECTED: Mapping[str, Any] = {"epoch": "best", "schedule": "constant"}  # by validation, at a constant rate
+SSR_PUBLISHED = {"epochs": 1000, **SELECTED}
+CIGA_PUBLISHED = {"lr": 0.001, "batch_size": 32, "epochs": 400, "patience": 20, **SELECTED}
+GSAT_PUBLISHED = {"layers": 2, "hidden": 64, "lr": 0.001, "batch_size": 128, "epochs": 100, **SELECTED}
+DANN_PUBLISHED = {"readout": "mean", "lr": 0.001, "epochs": 200, **SELECTED}
+
 PEERS = (
     _peer("gin-plain", "GIN, plain recipe", "GIN", {}),
-    _peer("gin-ssr", "GIN + SizeShiftReg", "SizeShiftReg", {"ssr": weight}, ssr=0.1),
-    _peer("gin-ciga", "GIN + CIGA", "CIGA", CIGA_CHECKS, numbers=False, ratio=0.6, alpha=1.0, beta=0.0),
-    _peer("gin-gsat", "GIN + GSAT", "GSAT", GSAT_CHECKS, beta=1.0, final_r=0.7, interval=10, dropout=0.5),
-    _peer("gin-dann", "GIN + DANN on sizes", "DANN", {"strength": weight}, strength=1.0),
+    _peer("gin-ssr", "GIN + SizeShiftReg", "SizeShiftReg", {"ssr": weight}, SSR_PUBLISHED, ssr=0.1),
+    _peer("gin-ciga", "GIN + CIGA", "CIGA", CIGA_CHECKS, CIGA_PUBLISHED, numbers=False, ratio=0.6, alpha=1.0, beta=0.0),
+    _peer(
+        "gin-gsat", "GIN + GSAT", "GSAT", GSAT_CHECKS, GSAT_PUBLISHED, beta=1.0, final_r=0.7, interval=10, dropout=0.5
+    ),
+    _peer("gin-dann", "GIN + DANN on sizes", "DANN", {"strength": weight}, DANN_PUBLISHED, strength=1.0),
     _peer("gin-crop", "GIN on random crops", "Crop", CROP_CHECKS, probability=0.5, smallest=0.5),
 )

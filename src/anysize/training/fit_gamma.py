@@ -354,15 +354,13 @@ def _recolored_patterns(
     members: Sequence[Settings], device: str,
 ) -> RecoloredPatterns | None:  # fmt: skip
     """Recolored pairs if a member is penalized, new permutations if identities are drawn; None if nothing is drawn."""
-    recipe = architecture.recipe
     recolor = architecture.kind != "1hot" and architecture.inputs > 1 and any(member.penalty > 0 for member in members)
-    all_permutations = architecture.takes_all_permutations(len(columns), MAX_PERMUTED_PATTERNS_TRAINED)
-    draws_identities = architecture.kind == "rp" and not all_permutations
-    if not recolor and not draws_identities:
-        return None
     drawn = None
     if architecture.kind == "rp":
-        drawn = factorial(architecture.k) if all_permutations else int(recipe.permutations)
+        takes_all = architecture.takes_all_permutations(len(columns), MAX_PERMUTED_PATTERNS_TRAINED)
+        drawn = factorial(architecture.k) if takes_all else int(architecture.recipe.permutations)
+    if not recolor and (drawn is None or takes_all):
+        return None
     batch = PatternBatch.of(columns, vocabulary.palette, architecture.k, vocabulary.edge_palette)
     return RecoloredPatterns.of(
         batch, densities, architecture.layers, drawn, recolor, [member.seed for member in members],

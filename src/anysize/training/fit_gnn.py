@@ -113,9 +113,9 @@ class GNNProblem(WholeGraphProblem):
         self, architecture: GNNArchitecture, structure: Structure | None, batch: FlatGraphs | PaddedGraphs | None,
         y: Tensor, held_out: tuple[Structure, Tensor] | None, members: Sequence[Settings],
         environments: Tensor | None, graph_weights: Tensor | None, objective: Objective = IRM,
-        held_out_weights: Tensor | None = None,
+        held_out_weights: Tensor | None = None, blocks: Sequence[int] = (),
     ) -> None:  # fmt: skip
-        super().__init__(y, held_out, members, environments, graph_weights, objective, held_out_weights)
+        super().__init__(y, held_out, members, environments, graph_weights, objective, held_out_weights, blocks)
         self.architecture, self.structure, self.batch = architecture, structure, batch
         self.seeds = seeds_of([member.seed for member in members], y.device)
         self.all_rows = None if batch is None else batch.rows()
@@ -197,14 +197,16 @@ def fit_gnn(
     recipe: Recipe, *, classes: int, validation: tuple[GraphSet, IntArray] | None = None,
     environments: IntArray | None = None, objective: Objective = IRM, relational: bool = False,
     weights: FloatArray | None = None, validation_weights: FloatArray | None = None, metric: str = "accuracy",
-    device: str = "cpu", progress: Callable[[float], None] | None = None,
+    device: str = "cpu", progress: Callable[[float], None] | None = None, blocks: Sequence[int] = (),
 ) -> GNNStack:  # fmt: skip
     """Train members of one stack key as one stack.
 
     ``y``: class numbers, or numbers to predict, with ``classes`` 1.
     ``environments`` (graphs,): integers, which ``objective`` compares for members with ``invariance`` above 0.
     ``weights``, ``validation_weights``: of the graphs, in the loss and in validation; batch norm takes graphs as they
-    are. ``relational`` with ``kind`` gin is RPGIN. `bytes_per_model` estimates how many members fit on a device.
+    are. ``blocks``: how many of the ``classes`` outputs each of several targets has; ``y`` and weights are then tables
+    (graphs, targets), weights 0 in gaps. ``relational`` with ``kind`` gin is RPGIN. `bytes_per_model` estimates how
+    many members fit on a device.
     """
     check_training_graphs(train_graphs, y, members, environments)
     inputs = GraphInputs.of(train_graphs)
@@ -233,6 +235,7 @@ def fit_gnn(
         weight_tensor(weights, device),
         objective,
         weight_tensor(validation_weights, device),
+        blocks,
     )
     trained = train(model, problem, members, recipe, metric, progress)
     return GNNStack(architecture, inputs, model, tuple(members), trained)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
@@ -125,8 +125,9 @@ def _ranges(starts: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
 class TrainingStep:
     """What an objective of a module sees in one step.
 
-    ``graphs``, ``y``: of the mini-batch. ``numbers``: the places of these graphs among the training graphs. ``epoch``:
-    counted from 0, of ``epochs``. ``prepared``: what the module's ``prepare`` returned, None without it.
+    ``graphs``, ``y``: of the mini-batch; y is (graphs, targets) for several targets. ``numbers``: the places of these
+    graphs among the training graphs. ``epoch``: counted from 0, of ``epochs``. ``prepared``: what the module's
+    ``prepare`` returned, None without it.
     """
 
     graphs: GraphTensors
@@ -236,7 +237,7 @@ def fit_module(
     recipe: Recipe, *, classes: int, validation: tuple[GraphSet, IntArray] | None = None,
     environments: IntArray | None = None, objective: Objective = IRM, weights: FloatArray | None = None,
     validation_weights: FloatArray | None = None, metric: str = "accuracy", device: str = "cpu",
-    progress: Callable[[float], None] | None = None, edge_types: bool = False,
+    progress: Callable[[float], None] | None = None, edge_types: bool = False, blocks: Sequence[int] = (),
 ) -> ModuleStack:  # fmt: skip
     """Train one module by the loop of the GNNs: Adam, mini-batches, the epoch that the recipe selects.
 
@@ -244,7 +245,8 @@ def fit_module(
     settings, ``lr``, ``batch_size``, ``invariance`` and ``seed`` count. ``weights``, ``validation_weights``: of the
     graphs, in the cross entropy and in validation. The seed decides whatever the module draws; the global random state
     is left as it was. A module may have an objective of its own, see `HasObjective`. ``edge_types``: whether it gets
-    those, as ``edge_attr``, and their number.
+    those, as ``edge_attr``, and their number. ``y`` may hold numbers, and ``blocks`` is as in
+    `anysize.training.fit_gnn.fit_gnn`.
     """
     check_training_graphs(train_graphs, y, [settings], environments)
     inputs = GraphInputs.of(train_graphs if edge_types else train_graphs.without_edge_colors().without_directions())
@@ -265,6 +267,7 @@ def fit_module(
             weight_tensor(weights, device),
             objective,
             weight_tensor(validation_weights, device),
+            blocks,
         )
         trained = train(model, problem, [settings], recipe, metric, progress)
     return ModuleStack(model, classes, inputs, trained)

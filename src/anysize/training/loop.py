@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from anysize.nn.counter_rng import uniform
 from anysize.training.device import kept_blocks
 from anysize.training.epoch_selection import STACK_SCORES, EpochSelector, KeptEpochs
-from anysize.training.objectives import mean_loss
+from anysize.training.objectives import mean_loss, mean_over_targets, outputs_by_target
 from anysize.training.settings import Recipe, Settings
 
 EAGER_CALLS = 3  # calls before a CUDA graph is recorded
@@ -40,7 +40,8 @@ class TrainingProblem(ABC):
     """What the loop needs: training labels, validation graphs, and the losses, all on one device.
 
     ``held_out``: the validation graphs, as the model takes them, and their labels; or None. ``graph_weights``,
-    ``held_out_weights``: of the training and the validation graphs; None for equal ones. ``eager``: nothing may be
+    ``held_out_weights``: of the training and the validation graphs; None for equal ones. ``blocks``: how many outputs
+    each of several targets has, of which labels and weights are tables; empty for one target. ``eager``: nothing may be
     recorded as a CUDA graph.
     """
 
@@ -48,9 +49,9 @@ class TrainingProblem(ABC):
 
     def __init__(
         self, y: Tensor, held_out: tuple[Any, Tensor] | None, graph_weights: Tensor | None,
-        held_out_weights: Tensor | None = None,
+        held_out_weights: Tensor | None = None, blocks: Sequence[int] = (),
     ) -> None:  # fmt: skip
-        self.y, self.held_out = y, held_out
+        self.y, self.held_out, self.blocks = y, held_out, blocks
         self.graph_weights, self.held_out_weights = graph_weights, held_out_weights
 
     @property
@@ -328,10 +329,18 @@ class _Run:
         assert validation is not None
         assert self.selector is not None
         logits, y = validation
-        weights = self.problem.held_out_weights
+        weights, blocks = self.problem.held_out_weights, self.problem.blocks
         if y.is_floating_point():
-            loss = mean_loss(logits, y, weights)
+            loss = mean_loss(outputs_by_target(logits, blocks), y, weights)
             score = -loss
+        elif blocks:
+            assert weights is not None
+            loss, score_of = mean_loss(outputs_by_target(logits, blocks), y, weights), STACK_SCORES[self.metric]
+            scores = [
+                score_of(part.argmax(-1), y[:, target], part.shape[-1], weights[:, target])
+                for target, part in enumerate(logits.split(list(blocks), -1))
+            ]
+            score = mean_over_targets(torch.stack(scores, -1).nan_to_num(), weights.sum(0))
         else:
             truth = y[:, None].expand(-1, logits.shape[0])
             losses = torch.nn.functional.cross_entropy(logits.permute(1, 2, 0), truth, reduction="none")

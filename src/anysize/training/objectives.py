@@ -14,11 +14,12 @@ from typing import Any
 
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from anysize._typing import FloatArray
 from anysize.nn.gamma import GraphModel
 
+NO_CLASS = -1e9  # a logit whose probability is 0
 WARM_UP_EPOCHS = 100  # epochs in which the penalty of environments has weight 1
 
 
@@ -35,16 +36,42 @@ def target_tensor(y: NDArray[Any], device: torch.device | str) -> Tensor:
 def mean_loss(outputs: Tensor, y: Tensor, weights: Tensor | None = None) -> Tensor:
     """Mean over graphs of their losses; with weights of the graphs, the weighted mean.
 
-    outputs (models, graphs, classes or 1), y and weights (graphs,) or (models, graphs).
+    outputs (models, graphs, classes or 1), y and weights (graphs,) or (models, graphs). Of several targets
+    (`outputs_by_target`) all of these have an axis of targets, weights are 0 in gaps, and the result is the mean over
+    the targets that some of these graphs have.
     """
     losses = graph_losses(outputs, y)
     if weights is None:
         return losses.mean(1)
+    if losses.dim() == 3:
+        amounts = weights.sum(-2)
+        return mean_over_targets((losses * weights).sum(1) / amounts.clamp(min=1e-12), amounts)
     return (losses * weights).sum(1) / weights.sum(-1)
 
 
+def outputs_by_target(outputs: Tensor, blocks: Sequence[int]) -> Tensor:
+    """(models, graphs, outputs) -> (models, graphs, targets, most outputs of a target); without blocks as they are.
+
+    ``blocks``: how many outputs each target has. Those with fewer than others get classes without probability.
+
+    >>> outputs_by_target(torch.arange(5.0)[None, None], (2, 3)).tolist()
+    [[[[0.0, 1.0, -1000000000.0], [2.0, 3.0, 4.0]]]]
+    """
+    if not blocks:
+        return outputs
+    most = max(blocks)
+    parts = outputs.split(list(blocks), -1)
+    return torch.stack([nn.functional.pad(part, (0, most - part.shape[-1]), value=NO_CLASS) for part in parts], -2)
+
+
+def mean_over_targets(values: Tensor, amounts: Tensor) -> Tensor:
+    """(models, targets) -> (models,): the mean over the targets with an amount of graphs, (targets,) or as values."""
+    occurs = (amounts > 0).to(values.dtype)
+    return (values * occurs).sum(-1) / occurs.sum(-1).clamp(min=1)
+
+
 def graph_losses(outputs: Tensor, y: Tensor) -> Tensor:
-    """-log softmax(z)_y, or (z - y)^2 of numbers, of every graph: (models, graphs)."""
+    """-log softmax(z)_y, or (z - y)^2 of numbers, of every graph: (models, graphs), or (models, graphs, targets)."""
     if y.is_floating_point():
         return (outputs[..., 0] - y) ** 2
     return -_at_class(torch.log_softmax(outputs, -1), y)
@@ -52,7 +79,7 @@ def graph_losses(outputs: Tensor, y: Tensor) -> Tensor:
 
 def _at_class(values: Tensor, y: Tensor) -> Tensor:
     """The value at each graph's class: (models, graphs, classes), (graphs,) or (models, graphs) -> (models, graphs)."""
-    return values.gather(2, y.expand(values.shape[0], -1)[..., None])[..., 0]
+    return values.gather(-1, y.expand(values.shape[:-1])[..., None])[..., 0]
 
 
 # ---- recolored patterns --------------------------------------------------------------------------
@@ -115,7 +142,7 @@ class EnvironmentBatch:
         total, amount = torch.zeros_like(values[0]), torch.zeros_like(self.occurs[0])
         for value, occurs in zip(values, self.occurs, strict=True):
             total, amount = total + occurs * value, amount + occurs
-        return total / amount
+        return total / amount.clamp(min=1)
 
 
 def irm_gradient(logits: Tensor, y: Tensor, weight: Tensor) -> Tensor:

@@ -15,18 +15,29 @@ from anysize._typing import IntArray
 from anysize.graphs.graphset import GraphSet
 from anysize.nn.rows.maps import index_tensor
 from anysize.training.loop import Losses, TrainingProblem
-from anysize.training.objectives import EnvironmentBatch, Objective, mean_loss, penalized_risk
+from anysize.training.objectives import (
+    EnvironmentBatch,
+    Objective,
+    mean_loss,
+    mean_over_targets,
+    outputs_by_target,
+    penalized_risk,
+)
 from anysize.training.settings import Settings
 
 
 class WholeGraphProblem(TrainingProblem):
-    """``environments``: numbers from 0 on, which ``objective`` compares for members with ``invariance`` above 0."""
+    """``environments``: numbers from 0 on, which ``objective`` compares for members with ``invariance`` above 0.
+
+    ``blocks``: how many outputs each of several targets has, of which y and weights are tables; empty for one target.
+    """
 
     def __init__(
         self, y: Tensor, held_out: tuple[Any, Tensor] | None, members: Sequence[Settings], environments: Tensor | None,
         graph_weights: Tensor | None, objective: Objective, held_out_weights: Tensor | None = None,
+        blocks: Sequence[int] = (),
     ) -> None:  # fmt: skip
-        super().__init__(y, held_out, graph_weights, held_out_weights)
+        super().__init__(y, held_out, graph_weights, held_out_weights, blocks)
         self.environments, self.objective = environments, objective
         self.weights = torch.tensor([member.invariance for member in members], device=y.device)
         self.penalized = any(member.invariance > 0 for member in members)
@@ -43,17 +54,32 @@ class WholeGraphProblem(TrainingProblem):
 
     def losses(self, model: nn.Module, graphs: Tensor | None, step: Tensor, epoch: Tensor) -> Losses:
         logits, added = self.outputs(model, graphs, step, epoch)
-        y, weights = self.labels_and_weights(graphs)
+        logits, (y, weights) = outputs_by_target(logits, self.blocks), self.labels_and_weights(graphs)
         loss = mean_loss(logits, y, weights)
         if not self.penalized:
             return Losses(loss + added, loss, added)
         assert self.environments is not None
         numbers = self.environments if graphs is None else self.environments[graphs]
-        environments = EnvironmentBatch(logits, y, numbers, self.environment_count, weights)
-        risk, penalty = environments.mean(environments.risks), self.objective.penalty(environments)
+        if self.blocks:
+            assert weights is not None
+            by_target = [
+                self._compared(logits[:, :, target], y[..., target], numbers, weights[..., target])
+                for target in range(len(self.blocks))
+            ]
+            amounts = weights.sum(-2)
+            risk, penalty = (
+                mean_over_targets(torch.stack(values, -1), amounts) for values in zip(*by_target, strict=True)
+            )
+        else:
+            risk, penalty = self._compared(logits, y, numbers, weights)
         total = penalized_risk(risk, penalty, self.weights, epoch)
         weighted = self.weights > 0
         return Losses(torch.where(weighted, total, loss) + added, loss, torch.where(weighted, penalty, added))
+
+    def _compared(self, logits: Tensor, y: Tensor, numbers: Tensor, weights: Tensor | None) -> tuple[Tensor, Tensor]:
+        """The mean risk of the environments, and the penalty, of one target."""
+        environments = EnvironmentBatch(logits, y, numbers, self.environment_count, weights)
+        return environments.mean(environments.risks), self.objective.penalty(environments)
 
 
 def environment_tensor(environments: IntArray | None, device: torch.device | str) -> Tensor | None:

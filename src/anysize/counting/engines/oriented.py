@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import uint64
 
 from anysize.counting.engines.bits import is_set
-from anysize.counting.engines.jit import entry
+from anysize.counting.engines.jit import entry, helper
 
 
 class Oriented(NamedTuple):
@@ -158,3 +159,20 @@ def _triangle_lists(graph, ptr, halt):
         for e in range(first, last):
             mark[high[e]] = 0
     return third, lower_edge, upper_edge
+
+
+@helper
+def fill_rows(graph, lists, u, begin, slot_of, rows):
+    """Rows of bits: which neighbors of u are adjacent to each other, numbered as in near; from number ``begin`` on."""
+    near, ptr, third = graph.near, lists.ptr, lists.third
+    first, last = graph.near_ptr[u], graph.near_ptr[u + 1]
+    words = (last - first + 63) >> 6
+    for at in range(first, last):
+        slot_of[near[at]] = at - first
+    for at in range(first + begin, last):
+        e, row = graph.near_edge[at], rows[at - first - begin]
+        for q in range(words):
+            row[q] = uint64(0)
+        for z in range(ptr[e], ptr[e + 1]):
+            x = slot_of[third[z]]
+            row[x >> 6] |= uint64(1) << uint64(x & 63)

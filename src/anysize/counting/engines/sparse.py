@@ -19,7 +19,7 @@ from anysize.counting.engines.bits import is_set, lowest_bit, popcount
 from anysize.counting.engines.engine import Engine, MemoryNeed
 from anysize.counting.engines.jit import entry, helper
 from anysize.counting.engines.moebius import LENGTH, SUM_INDEX, from_sums
-from anysize.counting.engines.oriented import Oriented, Triangles, orient, triangle_lists, triangles_of_edges
+from anysize.counting.engines.oriented import Oriented, Triangles, fill_rows, orient, triangle_lists, triangles_of_edges
 from anysize.counting.engines.threads import OverRange, Threads, Tick
 from anysize.counting.features import Features
 from anysize.graphs.graphset import GraphSet
@@ -300,7 +300,7 @@ def around_triangles(graph, lists, degree, start, stop, at_edge, halt):
     The neighbors of u are numbered in rank order, rows of bits say which of them are adjacent, and the
     common neighbors of a triangle are one intersection of two rows. at_edge: twice the 4-cliques of an edge.
     """
-    near_ptr, near, middle, high_ptr, high = graph.near_ptr, graph.near, graph.middle, graph.high_ptr, graph.high
+    middle, high_ptr, high = graph.middle, graph.high_ptr, graph.high
     ptr, third, lower_edge, upper_edge = lists.ptr, lists.third, lists.lower_edge, lists.upper_edge
     sums = np.zeros(4, np.int64)
     shadow = np.zeros(4, np.float64)
@@ -313,21 +313,13 @@ def around_triangles(graph, lists, degree, start, stop, at_edge, halt):
     both = np.zeros((most + 63) >> 6, np.uint64)
     for u in range(start, stop):
         first, last = high_ptr[u], high_ptr[u + 1]
-        below = middle[u] - near_ptr[u]
+        below = middle[u] - graph.near_ptr[u]
         words = (degree[u] + 63) >> 6
         if ptr[last] == ptr[first]:
             continue
         if is_set(halt):
             break
-        for s in range(degree[u]):
-            slot_of[near[near_ptr[u] + s]] = s
-        for e in range(first, last):
-            row = rows[e - first]
-            for q in range(words):
-                row[q] = uint64(0)
-            for z in range(ptr[e], ptr[e + 1]):
-                x = slot_of[third[z]]
-                row[x >> 6] |= uint64(1) << uint64(x & 63)
+        fill_rows(graph, lists, u, below, slot_of, rows)
         gems, kites, pairs, cliques5 = 0, 0, 0, uint64(0)
         for e in range(first, last):
             v = high[e]
@@ -406,19 +398,9 @@ def count_wheels(graph, lists, start, stop, halt):
 
 @helper
 def _wheels_by_bits(graph, lists, hub, slot_of, rows, halt):
-    near_ptr, near, near_edge = graph.near_ptr, graph.near, graph.near_edge
-    ptr, third = lists.ptr, lists.third
-    degree = near_ptr[hub + 1] - near_ptr[hub]
+    fill_rows(graph, lists, hub, 0, slot_of, rows)
+    degree = graph.near_ptr[hub + 1] - graph.near_ptr[hub]
     words = (degree + 63) >> 6
-    for s in range(degree):
-        slot_of[near[near_ptr[hub] + s]] = s
-    for s in range(degree):
-        e = near_edge[near_ptr[hub] + s]
-        for q in range(words):
-            rows[s, q] = uint64(0)
-        for z in range(ptr[e], ptr[e + 1]):
-            x = slot_of[third[z]]
-            rows[s, x >> 6] |= uint64(1) << uint64(x & 63)
     cycles = 0
     for s in range(degree):
         if is_set(halt):

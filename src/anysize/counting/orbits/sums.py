@@ -17,6 +17,7 @@ from numba import int64, uint64
 
 from anysize.counting.engines.bits import is_set, lowest_bit, popcount
 from anysize.counting.engines.jit import entry, helper
+from anysize.counting.engines.oriented import fill_rows
 
 SUMS = (  # pattern_position; sizes 2 and 3
     "edge",  # d
@@ -321,15 +322,7 @@ def sum_cliques(graph, lists, degree, per_edge, cliques, sums, halt):
             continue
         if is_set(halt):
             break
-        for s in range(degree[u]):
-            slot_of[near[near_ptr[u] + s]] = s
-        for e in range(first, last):
-            row = rows[e - first]
-            for q in range(words):
-                row[q] = uint64(0)
-            for z in range(ptr[e], ptr[e + 1]):
-                x = slot_of[third[z]]
-                row[x >> 6] |= uint64(1) << uint64(x & 63)
+        fill_rows(graph, lists, u, below, slot_of, rows)
         for e in range(first, last):
             v = high[e]
             for z in range(ptr[e + 1] - 1, ptr[e] - 1, -1):
@@ -455,22 +448,11 @@ def sum_wheels(graph, lists, sums, halt):
 
 @helper
 def _wheels_by_bits(graph, lists, hub, slot_of, rows, sums, halt):
-    ptr, third = lists.ptr, lists.third
-    first, last = graph.near_ptr[hub], graph.near_ptr[hub + 1]
-    members, edges = graph.near[first:last], graph.near_edge[first:last]
-    degree = len(members)
-    words = (degree + 63) >> 6
-    for s in range(degree):
-        slot_of[members[s]] = s
-    for s in range(degree):
-        e = edges[s]
-        for q in range(words):
-            rows[s, q] = uint64(0)
-        for z in range(ptr[e], ptr[e + 1]):
-            x = slot_of[third[z]]
-            rows[s, x >> 6] |= uint64(1) << uint64(x & 63)
+    fill_rows(graph, lists, hub, 0, slot_of, rows)
+    members = graph.near[graph.near_ptr[hub] : graph.near_ptr[hub + 1]]
+    words = (len(members) + 63) >> 6
     total = 0
-    for s in range(degree):
+    for s in range(len(members)):
         if is_set(halt):
             break
         here = 0

@@ -15,6 +15,7 @@ from anysize._text import plural
 from anysize._typing import IntArray
 from anysize.counting.columns import Columns
 from anysize.counting.orbits.numbering import EdgePosition, Position
+from anysize.graphs.attributes import vertex_numbers
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.ragged import owners
 from anysize.patterns.orbits import edges_of
@@ -101,8 +102,7 @@ class OrbitCounts:
 def rows_of(graphs: GraphSet, per: str) -> tuple[IntArray, IntArray]:
     """The vertices (the ends of the edges) of a set, row by row, and the first row of every graph."""
     if per == "vertex":
-        numbers = np.arange(int(graphs.first[-1])) - graphs.first[owners(graphs.first)]
-        return numbers[:, None], graphs.first
+        return vertex_numbers(graphs.sizes)[:, None], graphs.first
     source, target = owners(graphs.indptr), graphs.neighbors
     smaller = source < target
     start = graphs.first[owners(graphs.first)][source[smaller]]

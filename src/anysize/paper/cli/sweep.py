@@ -26,8 +26,10 @@ from anysize.cli.shared import (
     handle_errors,
     parse_settings,
     split_names,
+    text_table,
 )
 from anysize.methods import defaults
+from anysize.splits import SPLITS
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -191,19 +193,12 @@ def _show(result: CellResult) -> None:
 
 def _table(result: CellResult) -> Table:
     """One row per split: ours, and the published number where there is one."""
-    from rich import box
-    from rich.table import Table
-
     from anysize.metrics import METRIC_NAMES
 
-    table = Table(box=box.SIMPLE, header_style="bold")
-    table.add_column(METRIC_NAMES[result.task.metric])
-    table.add_column("mean (std)", justify="right")
-    splits = ("train", "validation", "test")
-    paper = {split: result.published(split) for split in splits}
-    if any(paper.values()):
-        table.add_column("published", justify="right")
-    for split in splits:
+    paper = {split: result.published(split) for split in SPLITS}
+    numbers = ["mean (std)", *["published"] * any(paper.values())]
+    table = text_table(METRIC_NAMES[result.task.metric], right=numbers)
+    for split in SPLITS:
         ours, cell = result.summary(split), paper[split]
         deviation = f" ({ours.std:.3f})" if ours is not None and ours.count > 1 else ""  # one value has none
         row = [split, "-" if ours is None else f"{ours.mean:.3f}{deviation}"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anysize.cli.shared import MAX_SEED, DataDirOption, JsonOption, console, handle_errors
+from anysize.cli.shared import MAX_SEED, DataDirOption, JsonOption, console, handle_errors, text_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -49,21 +49,15 @@ def tasks(
 
 
 def _show_all(listed: list[Task], json: bool) -> None:
-    from rich import box
-    from rich.table import Table
-
     if json:
         print(dumps([_facts(task) for task in listed]))
         return
     from anysize.paper.tasks import PUBLISHED_KEYS, table_of
 
-    table = Table(box=box.SIMPLE, header_style="bold")
-    for heading in ("task", "what it is", "metric", "paper"):
-        table.add_column(heading)
+    table = text_table("task", "what it is", "metric", "paper")
     for task in listed:
-        table.add_row(
-            task.name, task.title, task.metric, f"table {table_of(task.name)}" if task.name in PUBLISHED_KEYS else ""
-        )
+        number = f"table {table_of(task.name)}" if task.name in PUBLISHED_KEYS else ""
+        table.add_row(task.name, task.title, task.metric, number)
     console.print(table)
     console.print("anysize paper tasks NAME shows the graphs of one.")
 
@@ -81,13 +75,7 @@ def _show_one(task: Task, data: Data, sets: Sequence[SplitSummary], shift: str) 
 
 def _table(sets: Sequence[SplitSummary]) -> Table:
     """Sets as columns: graphs, sizes, edges, then the share and number of each class, then environments."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE, header_style="bold")
-    table.add_column()
-    for part in sets:
-        table.add_column(part.name, justify="right")
+    table = text_table("", right=[part.name for part in sets])
     table.add_row("graphs", *(f"{part.graphs}" for part in sets))
     table.add_row("vertices", *(_span(part) for part in sets))
     table.add_row("mean edges", *(f"{part.mean_edges:.1f}" for part in sets), end_section=True)
