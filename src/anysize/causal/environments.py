@@ -7,7 +7,7 @@ U, the colors. `sample_graphs` draws independent graphs, `sample_twins` pairs th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -106,8 +106,10 @@ class CausalSample(GraphSet):
         rows = select_rows(key, len(self))
         vertices = ranges(self.first[:-1][rows], self.sizes[rows])
         chosen = self.graphons[rows] if isinstance(rows, slice) else tuple(self.graphons[row] for row in rows.tolist())
-        hidden, blocks = self.hidden[vertices], self.blocks[vertices]
-        return _sample(super().__getitem__(key), self.environments[rows], hidden, blocks, self.classes[rows], chosen)
+        return _sample(
+            super().__getitem__(key), environments=self.environments[rows], hidden=self.hidden[vertices],
+            blocks=self.blocks[vertices], classes=self.classes[rows], graphons=chosen,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -381,19 +383,11 @@ def _observed(
     codes, palette = (None, ()) if coloring is None else coloring.paint(np.repeat(sizes, sizes), blocks, positions)
     graphs = assemble(sizes, source, target, codes, palette, y)
     graphons = tuple(drawn.graphons[number] for number in drawn.which.tolist())
-    return _sample(graphs, size_index, hidden, blocks, drawn.classes, graphons)
+    return _sample(
+        graphs, environments=size_index, hidden=hidden, blocks=blocks, classes=drawn.classes, graphons=graphons
+    )
 
 
-def _sample(
-    graphs: GraphSet,
-    environments: IntArray,
-    hidden: FloatArray,
-    blocks: IntArray,
-    classes: IntArray,
-    graphons: tuple[Graphon, ...],
-) -> CausalSample:
-    return CausalSample(
-        first=graphs.first, indptr=graphs.indptr, indices=graphs.indices, colors=graphs.colors,
-        palette=graphs.palette, y=graphs.y, names=graphs.names, environments=environments,
-        hidden=hidden, blocks=blocks, classes=classes, graphons=graphons,
-    )  # fmt: skip
+def _sample(graphs: GraphSet, **hidden: Any) -> CausalSample:
+    """The graphs with the hidden variables that `CausalSample` has."""
+    return CausalSample(**{field.name: getattr(graphs, field.name) for field in fields(GraphSet)}, **hidden)

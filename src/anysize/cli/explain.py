@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import StrEnum
 from json import dumps
 from pathlib import Path
@@ -111,8 +110,9 @@ def _show(explanations: list[tuple[str, Explanation | VertexExplanation]], top: 
         return
     for name, explanation in explanations:
         _print(f"graph {name}: {explanation.text(top)}")
-    shown = [pattern.size for _, explanation in explanations for pattern in getattr(explanation, "patterns", ())[:1]]
-    _print_hint(shown)
+    shown = {pattern.size for _, explanation in explanations for pattern in getattr(explanation, "patterns", ())[:1]}
+    if shown:
+        _print(f"{' and '.join(f'anysize patterns {size}' for size in sorted(shown))} shows the patterns")
 
 
 def _show_classes(model: GraphClassifier, graphs: GraphSet) -> None:
@@ -123,12 +123,6 @@ def _show_classes(model: GraphClassifier, graphs: GraphSet) -> None:
     predicted = model.ensemble_.outputs(examples).mean(axis=0).argmax(axis=1)
     for line in class_pattern_lines(model.ensemble_, model.classes_, examples, predicted):
         _print(f"predicted {line}")
-
-
-def _print_hint(sizes: Iterable[int]) -> None:
-    commands = [f"anysize patterns {size}" for size in sorted(set(sizes))]
-    if commands:
-        _print(f"{' and '.join(commands)} shows the patterns")
 
 
 def _print(line: str) -> None:

@@ -52,14 +52,10 @@ class Features:
         cuts = np.searchsorted(indptr, np.arange(0, indptr[-1] + ENTRIES_AT_ONCE, ENTRIES_AT_ONCE))
         for start, stop in pairwise(np.unique(cuts.clip(max=len(values))).tolist()):
             lengths = np.diff(indptr[start : stop + 1])
-            near = self.graphs.indices[indptr[start] : indptr[stop]] + np.repeat(self._begin[start:stop], lengths)
+            first = self.graphs.first[self._graph[start:stop]]
+            near = self.graphs.indices[indptr[start] : indptr[stop]] + np.repeat(first, lengths)
             sums[start:stop] = np.bincount(np.repeat(np.arange(stop - start), lengths), values[near], stop - start)
         return sums
-
-    @cached_property
-    def _begin(self) -> NDArray[np.int64]:
-        """The first vertex of the graph of every vertex."""
-        return self.graphs.first[self._graph]
 
     @cached_property
     def wedges(self) -> FloatArray:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numba import uint32, uint64
 
-from anysize.counting.engines.bits import is_set
+from anysize.counting.engines.bits import is_set, next_bits
 from anysize.counting.engines.jit import entry, helper
 
 STEPS_PER_TRIANGLE = 8  # of a directed graph: steps for each try to reverse a triangle
@@ -21,13 +21,10 @@ STEPS_PER_TRIANGLE = 8  # of a directed graph: steps for each try to reverse a t
 
 @helper
 def _below(bound, state):
-    """A uniform integer below a bound of at most 2^32 (Lemire 2019), from the bits of SplitMix64."""
+    """A uniform integer below a bound of at most 2^32 (Lemire 2019)."""
     while True:
-        state[0] += uint64(0x9E3779B97F4A7C15)
-        z = state[0]
-        z = (z ^ (z >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> uint64(27))) * uint64(0x94D049BB133111EB)
-        product = ((z ^ (z >> uint64(31))) >> uint64(32)) * uint64(bound)
+        state[0], bits = next_bits(state[0])
+        product = (bits >> uint64(32)) * uint64(bound)
         rest = product & uint64(0xFFFFFFFF)
         if rest >= uint64(bound) or rest >= (uint64(0x100000000) - uint64(bound)) % uint64(bound):
             return np.int64(product >> uint64(32))

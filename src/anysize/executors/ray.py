@@ -47,7 +47,8 @@ class RayExecutor(Executor):
         try:
             return ray.get(handle)
         except ray.exceptions.RayTaskError as error:
-            raise _cause(error) from None
+            cause = error.cause  # the error that the function raised, without Ray's wrapper
+            raise (cause if isinstance(cause, Exception) else error) from None
         except ray.exceptions.RayError as error:
             raise WorkerDied(f"its worker died on every try ({type(error).__name__})") from None
 
@@ -62,11 +63,6 @@ class RayExecutor(Executor):
 
 def _apply(function: Callable[[Any], Any], item: Any) -> Any:
     return function(item)
-
-
-def _cause(error: Any) -> Exception:
-    """The error that the function raised, without Ray's wrapper."""
-    return error.cause if isinstance(error.cause, Exception) else error
 
 
 @naming_extra("A cluster")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from math import exp
 from typing import Any, NamedTuple
 
@@ -136,10 +137,6 @@ def _swapped(graph: GraphSet, seed: np.random.SeedSequence, threads: Threads, co
     return slots.graph(graph)
 
 
-def _swapped_within_colors(graph: GraphSet, seed: np.random.SeedSequence, threads: Threads) -> GraphSet:
-    return _swapped(graph, seed, threads, colors=True)
-
-
 def _groups(slots: _Slots, colored: GraphSet | None) -> tuple[IntArray, IntArray, IntArray]:
     """The slots that may be swapped with each other: group of a slot, starts of groups, slots of groups.
 
@@ -210,7 +207,10 @@ NULL_MODELS = {
             "edges", "the numbers of vertices and edges", "the numbers of vertices and directed edges", _erdos_renyi
         ),
         NullModel(
-            "colors", _COLORS.format("neighbors"), _COLORS.format("in- and out-neighbors"), _swapped_within_colors
+            "colors",
+            _COLORS.format("neighbors"),
+            _COLORS.format("in- and out-neighbors"),
+            partial(_swapped, colors=True),
         ),
     )
 }

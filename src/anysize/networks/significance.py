@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -156,7 +157,7 @@ class Motifs:
         rows = [
             {"pattern": pattern.name, "edges": pattern.edges, "colors": pattern.colors}
             | ({"arcs": pattern.arcs} if pattern.arcs else {})
-            | {name: _finite(getattr(self, name)[number].item()) for name in names}
+            | {name: value if isfinite(value := getattr(self, name)[number].item()) else None for name in names}
             for number, pattern in enumerate(self.patterns)
         ]
         samples = len(self.null_copies)
@@ -179,10 +180,6 @@ class Motifs:
         from anysize.plots.motifs import motif_profile
 
         save_figure(motif_profile(self), path)
-
-
-def _finite(value: float) -> float | None:
-    return value if np.isfinite(value) else None
 
 
 def motifs(

@@ -12,21 +12,17 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from anysize.evaluation.records import Record
-from anysize.evaluation.render import (
-    escape_markdown,
-    markdown_row,
-    render_markdown,
-)
+from anysize.evaluation.render import escape_markdown, markdown_row, render_markdown
 from anysize.evaluation.tables import Cell, Table, format_score
 from anysize.methods.catalog import METHODS
-from anysize.metrics import SCORE_DIGITS
+from anysize.metrics import METRIC_NAMES, SCORE_DIGITS
 from anysize.paper.claims import claims_rows
 from anysize.paper.layout import TABLES, TaskEntry, table_of
 from anysize.paper.published import published
 from anysize.paper.selection import Group, Selection, grouped, select, select_all
 from anysize.paper.tables import TRIVIAL_ROWS, GridSize, build_table, rows_that_ran
 
-PAPER_SEEDS = 10
+SEEDS = 10  # of every configuration, as in the paper
 NEAR_DIFFERENCE = 0.15  # a test mean that differs by no more is called near the published one
 REAL_TASKS = frozenset(task.name for task in TABLES[3].tasks)  # the paper drew their validation graphs at random
 
@@ -158,7 +154,6 @@ def _page(head: str, parts: Mapping[str, Sequence[str]]) -> str:
     return "\n".join([head, *(f"## {title}\n\n" + "\n".join(texts) for title, texts in parts.items() if any(texts))])
 
 
-SEEDS = 10  # of every configuration, as in the paper
 FAMILIES = {"GNNs": "gnn", "kernels": "kernel", "Γ, the paper's recipe": "gamma", "Γ, robust recipe": "gamma"}
 
 
@@ -170,15 +165,12 @@ def _who_is_right(tables: Iterable[Table]) -> str:
             cells = [_best_of_family(table, position, family) for family in FAMILIES]
             if any(cells):
                 cells.append(_best_baseline(table, position))
-                rows.append((f"{column.heading} ({_METRIC_LABELS.get(table.metric, table.metric)})", *cells))
+                rows.append((f"{column.heading} ({METRIC_NAMES[table.metric]})", *cells))
     lead = (
         "The best row of each kind, ours (published best of that kind in parentheses). Test graphs are larger than all "
         "others, and in the SBM columns also colored otherwise. The last column is the best trivial baseline."
     )
     return _markdown_table(lead, ("task", *FAMILIES, "trivial"), rows) if rows else "There are no records yet.\n"
-
-
-_METRIC_LABELS = {"mcc": "MCC"}
 
 
 def _best_of_family(table: Table, position: int, family: str) -> str:
@@ -342,10 +334,8 @@ def _missing(tables: dict[int, Table], records: Sequence[Record], compared: Sequ
         lines.append(f"- {escape_markdown(title)}: part of the paper's grid for {', '.join(reduced)}.")
     for cell in compared:
         seeds = len(cell.selection.records)
-        if seeds < PAPER_SEEDS and METHODS[cell.method].seeded:
-            lines.append(
-                f"- {escape_markdown(cell.title)}, {escape_markdown(cell.label)}: {seeds} of {PAPER_SEEDS} seeds."
-            )
+        if seeds < SEEDS and METHODS[cell.method].seeded:
+            lines.append(f"- {escape_markdown(cell.title)}, {escape_markdown(cell.label)}: {seeds} of {SEEDS} seeds.")
     return "\n".join(lines or ["- Nothing."]) + "\n"
 
 

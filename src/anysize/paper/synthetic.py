@@ -7,7 +7,7 @@ published tables, reproduced to the last edge.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,7 +30,6 @@ Colors: TypeAlias = tuple[Mapping[ColorName, float], ...]
 
 TRAIN_STATE, TEST_STATE = 42, 43  # seeds of numpy.random.RandomState
 TEST_GRAPHS = 100
-Shares = tuple[tuple[float, ...], tuple[float, ...]]
 
 
 @dataclass(frozen=True)
@@ -67,41 +66,34 @@ class PublishedErdosRenyi:
 class PublishedBlocks:
     """Block models of two equal blocks and two cross densities: 100 drawn, 20 for validation, the rest for training.
 
-    ``sizes`` are whole sizes in the order in which the stream picks them; ``colors`` and ``test_colors`` have one
-    row of shares over ``palette`` for each block.
+    ``sizes`` are whole sizes in the order in which the stream picks them.
     """
 
-    within: float
-    between: tuple[float, ...]
     sizes: tuple[int, ...]
-    test_sizes: tuple[int, ...]
-    palette: tuple[str, ...]
-    colors: Shares
-    test_colors: Shares
 
     def draw(self) -> tuple[GraphSet, GraphSet, GraphSet]:
         """Train, validation, test."""
-        pool = self._graphs(TRAIN_STATE, 100, self.sizes, self.colors)
-        return pool[20:], pool[:20], self._graphs(TEST_STATE, TEST_GRAPHS, self.test_sizes, self.test_colors)
+        pool = self._graphs(TRAIN_STATE, 100, self.sizes, TRAIN_COLORS)
+        return pool[20:], pool[:20], self._graphs(TEST_STATE, TEST_GRAPHS, (TEST_SIZE,), TEST_COLORS)
 
-    def _graphs(self, state: int, amount: int, sizes: Sequence[int], colors: Shares) -> GraphSet:
+    @staticmethod
+    def _graphs(state: int, amount: int, sizes: Sequence[int], colors: Colors) -> GraphSet:
         networkx = _networkx()
         stream = np.random.RandomState(state)
-        names = np.array(self.palette)
+        palette = [name for block in TRAIN_COLORS for name in block]
+        shares = [[block.get(name, 0.0) for name in palette] for block in colors]
         graphs, classes = [], []
         for number in range(amount):
-            label = int(stream.randint(len(self.between)))
+            label = int(stream.randint(len(BETWEEN)))
             half = sizes[stream.randint(len(sizes))] // 2
-            cross = self.between[label]
-            graph = networkx.stochastic_block_model(
-                [half, half], [[self.within, cross], [cross, self.within]], seed=number + 1
-            )
-            codes = np.concatenate([stream.choice(len(names), half, p=shares) for shares in colors])
-            networkx.set_node_attributes(graph, dict(enumerate(names[codes].tolist())), "color")
+            densities = [[WITHIN, BETWEEN[label]], [BETWEEN[label], WITHIN]]
+            graph = networkx.stochastic_block_model([half, half], densities, seed=number + 1)
+            codes = np.concatenate([stream.choice(len(palette), half, p=of_block) for of_block in shares])
+            networkx.set_node_attributes(graph, {v: palette[code] for v, code in enumerate(codes)}, "color")
             graphs.append(graph)
             classes.append(label)
         colored = GraphSet.from_networkx(graphs, color="color", y=np.array(classes, np.int64))
-        return colored.with_palette(self.palette)
+        return colored.with_palette(palette)
 
 
 def _networkx() -> Any:
@@ -194,18 +186,6 @@ TEST_SIZE = 40
 WITHIN, BETWEEN = 0.2, (0.1, 0.3)
 
 
-def _published_blocks(sizes: tuple[int, ...]) -> PublishedBlocks:
-    return PublishedBlocks(
-        within=WITHIN,
-        between=BETWEEN,
-        sizes=sizes,
-        test_sizes=(TEST_SIZE,),
-        palette=("red", "blue", "green", "yellow"),
-        colors=((0.9, 0.1, 0.0, 0.0), (0.0, 0.0, 0.9, 0.1)),
-        test_colors=((0.1, 0.9, 0.0, 0.0), (0.0, 0.0, 0.1, 0.9)),
-    )
-
-
 def _block_models(sizes: tuple[int, ...]) -> Synthetic:
     return Synthetic(
         names=tuple(f"cross density {p}" for p in BETWEEN),
@@ -213,7 +193,7 @@ def _block_models(sizes: tuple[int, ...]) -> Synthetic:
         train=Environment(sizes, TRAIN_COLORS, blocks="balanced"),
         test=Environment((TEST_SIZE,), TEST_COLORS, blocks="balanced"),
         graphs=(80, 20, 100),
-        published=_published_blocks(sizes),
+        published=PublishedBlocks(sizes),
     )
 
 
@@ -255,11 +235,10 @@ SBM_COLOR = Task(
     color_penalty=True,
     label="SBM, colors needed, 20 → 40",
 )
-SBM_COLOR_400 = Task(
+SBM_COLOR_400 = replace(
+    SBM_COLOR,
     name="sbm-color-400",
     title="Which colored block is dense, with 400 training graphs",
-    family="sbm",
     source=_within_swapped(graphs=(400, 100, 100)),
-    color_penalty=True,
     label="SBM, colors needed, 400 training graphs",
 )

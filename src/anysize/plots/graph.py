@@ -31,6 +31,7 @@ LARGEST_DOT, SMALLEST_DOT, SMALLEST_LABELED = 17.0, 4.0, 8.0  # diameters of ver
 MAX_LABEL_LETTERS = 4
 LAYOUT_STEPS = 300
 FOR, AGAINST = SERIES[0], SERIES[1]
+COLORS = LinearSegmentedColormap.from_list("contributions", [AGAINST, PAPER, FOR], 257)
 BONDS: Mapping[str, tuple[str, ...]] = {  # colors of edges of molecules -> the lines they are drawn as
     "single": ("solid",), "double": ("solid", "solid"), "triple": ("solid", "solid", "solid"),
     "aromatic": ("solid", "dashed"),
@@ -69,7 +70,7 @@ def draw_contributions(graph: GraphSet, values: ArrayLike, name: str, ax: Axes |
         limit = float(np.abs(contributions).max(initial=0)) or 1.0
         x, y = positions.T
         axes.scatter(
-            x, y, diameter**2, c=contributions[shown], cmap=_color_map(), vmin=-limit, vmax=limit,
+            x, y, diameter**2, c=contributions[shown], cmap=COLORS, vmin=-limit, vmax=limit,
             edgecolors=INK, linewidths=0.7, zorder=2,
         )  # fmt: skip
         if len(positions) <= MAX_NUMBERED:
@@ -274,7 +275,3 @@ def _label(axes: Axes, graph: GraphSet, positions: FloatArray, numbers: IntArray
             str(numbers[vertex]), (x, y), (0.4 * diameter,) * 2, textcoords="offset points", fontsize=5.5, color=MUTED,
             zorder=3,
         )  # fmt: skip
-
-
-def _color_map() -> LinearSegmentedColormap:
-    return LinearSegmentedColormap.from_list("contributions", [AGAINST, PAPER, FOR], 257)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -46,33 +46,17 @@ def ours_and_published(rows: Sequence[ScoreRow], metric: str = "accuracy") -> Fi
     with drawing():
         figure = new_figure(0.9 + 0.25 * len(rows))
         axes = figure.subplots()
+        ring: dict[str, Any] = {"markersize": 5.5, "markerfacecolor": PAPER, "markeredgecolor": INK, "mew": 1.1}
         for height, row in enumerate(rows):
-            if row.is_baseline:
-                axes.axhspan(height - 0.5, height + 0.5, color=LINE, alpha=0.35, linewidth=0)
             if row.published is not None:
-                deviation = row.published_std or 0.0
-                axes.plot(
-                    [row.published - deviation, row.published + deviation], [height + 0.16] * 2, color=MUTED, lw=1
-                )
-                axes.plot(
-                    row.published,
-                    height + 0.16,
-                    "o",
-                    markersize=5.5,
-                    markerfacecolor=PAPER,
-                    markeredgecolor=INK,
-                    mew=1.1,
-                )
+                below, deviation = height + 0.16, row.published_std or 0.0
+                axes.plot([row.published - deviation, row.published + deviation], [below] * 2, color=MUTED, lw=1)
+                axes.plot(row.published, below, "o", **ring)
             if row.mean is not None:
                 deviation = row.std or 0.0
                 axes.plot([row.mean - deviation, row.mean + deviation], [height - 0.16] * 2, color=SERIES[0], lw=1.6)
                 axes.plot(row.mean, height - 0.16, "o", markersize=6, color=SERIES[0])
-        axes.set_yticks(range(len(rows)), [caption(row.label, 22) for row in rows], color=INK)
-        axes.set_ylim(len(rows) - 0.5, -0.5)
-        axes.set_xlim(*_limits([value for row in rows for value in (row.mean, row.published)], metric))
-        axes.set_xlabel(f"test {metric}")
-        axes.spines["left"].set_visible(False)
-        quiet_grid(axes, "x")
+        _frame_rows(axes, rows, [value for row in rows for value in (row.mean, row.published)], metric)
         handles = [
             Line2D([], [], marker="o", color=SERIES[0], markersize=6, label="ours"),
             Line2D([], [], marker="o", color=MUTED, markerfacecolor=PAPER, markeredgecolor=INK, label="published"),
@@ -81,10 +65,20 @@ def ours_and_published(rows: Sequence[ScoreRow], metric: str = "accuracy") -> Fi
         return figure
 
 
-def _limits(values: Sequence[float | None], metric: str) -> tuple[float, float]:
-    """Axis limits: from 0, or lower for a negative MCC, to a little over 1."""
+def _frame_rows(
+    axes: Axes, rows: Sequence[ScoreRow | MethodScores], values: Sequence[float | None], metric: str
+) -> None:
+    """Label rows of scores; the axis goes from 0, or lower for a negative MCC, to a little over 1."""
+    for height, row in enumerate(rows):
+        if row.is_baseline:
+            axes.axhspan(height - 0.5, height + 0.5, color=LINE, alpha=0.35, linewidth=0)
+    axes.set_yticks(range(len(rows)), [caption(row.label, 22) for row in rows], color=INK)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
     lowest = min((value for value in values if value is not None), default=0.0)
-    return (min(-0.03, np.floor(lowest * 10) / 10 - 0.05) if metric != "accuracy" else -0.03), 1.04
+    axes.set_xlim(min(-0.03, np.floor(lowest * 10) / 10 - 0.05) if metric != "accuracy" else -0.03, 1.04)
+    axes.set_xlabel(f"test {metric}")
+    axes.spines["left"].set_visible(False)
+    quiet_grid(axes, "x")
 
 
 class MethodScores(NamedTuple):
@@ -108,19 +102,11 @@ def method_scores(rows: Sequence[MethodScores], metric: str = "accuracy") -> Fig
         axes = figure.subplots()
         for height, row in enumerate(rows):
             color = SERIES[1] if row.best else SERIES[0]
-            if row.is_baseline:
-                axes.axhspan(height - 0.5, height + 0.5, color=LINE, alpha=0.35, linewidth=0)
             if row.low is not None and row.high is not None:
                 axes.plot([row.low, row.high], [height] * 2, color=color, lw=1.6)
             axes.plot(row.scores, [height + 0.28] * len(row.scores), "|", color=MUTED, markersize=5, mew=1)
             axes.plot(row.mean, height, "o", markersize=6, color=color)
-        axes.set_yticks(range(len(rows)), [caption(row.label, 22) for row in rows], color=INK)
-        axes.set_ylim(len(rows) - 0.5, -0.5)
-        values = [value for row in rows for value in (row.mean, row.low, *row.scores)]
-        axes.set_xlim(*_limits(values, metric))
-        axes.set_xlabel(f"test {metric}")
-        axes.spines["left"].set_visible(False)
-        quiet_grid(axes, "x")
+        _frame_rows(axes, rows, [value for row in rows for value in (row.mean, row.low, *row.scores)], metric)
         return figure
 
 

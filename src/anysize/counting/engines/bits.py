@@ -1,4 +1,4 @@
-"""One-instruction bit operations for numba kernels."""
+"""Bit operations for numba kernels, most of them one instruction, and random bits."""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -8,7 +8,20 @@ from llvmlite import ir
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from anysize.counting.engines.jit import helper
+
 types = numba.types
+uint64 = numba.uint64
+
+
+@helper
+def next_bits(state):
+    """SplitMix64: the next state and 64 random bits."""
+    state += uint64(0x9E3779B97F4A7C15)
+    z = state
+    z = (z ^ (z >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> uint64(27))) * uint64(0x94D049BB133111EB)
+    return state, z ^ (z >> uint64(31))
 
 
 @intrinsic

@@ -98,14 +98,8 @@ class FlipPlan:
     def _add_induced_cycles(self, copies, cycles) -> None:
         """Induced cycles: all cycles minus those inside denser patterns, which have been solved already."""
         number, inside, within = spanned_cycles(self)
-        _scatter(copies, number, cycles)
+        np.add.at(copies, number, cycles)
         np.subtract.at(copies, inside, copies[within])
-
-
-@entry
-def _scatter(copies, number, cycles):
-    for i in range(len(number)):
-        copies[number[i]] += cycles[i]
 
 
 @entry

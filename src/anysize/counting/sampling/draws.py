@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 from numba import int64, uint64
 
-from anysize.counting.engines.bits import fetch_add
+from anysize.counting.engines.bits import fetch_add, next_bits
 from anysize.counting.engines.canonical import (
     COLUMN,
     PATTERNS,
@@ -62,16 +62,6 @@ def added(parts: Iterable[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, n
 
 
 @helper
-def _next(state):
-    """SplitMix64: the next state and 64 random bits."""
-    state += uint64(0x9E3779B97F4A7C15)
-    z = state
-    z = (z ^ (z >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> uint64(27))) * uint64(0x94D049BB133111EB)
-    return state, z ^ (z >> uint64(31))
-
-
-@helper
 def _unit(bits):
     """A number in [0, 1) from 64 random bits."""
     return float(bits >> uint64(11)) * (1.0 / 9007199254740992.0)
@@ -102,10 +92,10 @@ def _sample(
             more[:, : by_tree.shape[1]] = by_tree
             by_tree = more
         tree = block_tree[block]
-        random, _ = _next(
+        random, _ = next_bits(
             start ^ (uint64(tree) << uint64(56)) ^ (uint64(block_number[block]) * uint64(0xD1342543DE82EF95))
         )
-        _, random = _next(random)
+        _, random = next_bits(random)
         _sample_block(
             indptr, indices, colors, k, block_amount[block], random, maps, tree, colored, image, member_color, best,
             trial, by_class[tree], by_tree[tree], table, state, tables,
@@ -141,16 +131,16 @@ def _sample_block(
     mask = uint64(64 * len(edge_filter) - 1)
     n = len(alias)
     for _ in range(amount):
-        random, bits = _next(random)
+        random, bits = next_bits(random)
         root = int64(_unit(bits) * n)
-        random, bits = _next(random)
+        random, bits = next_bits(random)
         image[0] = root if _unit(bits) < keep[root] else int64(alias[root])
         fresh = True
         for i in range(1, k):
             above = parent[i]
             v = image[above]
             first, last = indptr[v], indptr[v + 1]
-            random, bits = _next(random)
+            random, bits = next_bits(random)
             shape = shape_number[i]
             if shape < 0:  # a leaf: any neighbor but the way back and the leaves before it
                 back = image[parent[above]] if above > 0 else -1
@@ -163,7 +153,7 @@ def _sample_block(
                         j -= 1
                     if not taken:
                         break
-                    random, bits = _next(random)
+                    random, bits = next_bits(random)
             else:  # a neighbor by the number of maps of the subtree below it
                 u = int64(indices[_slot_beyond(running[shape], first, last, _unit(bits) * running[shape, last - 1])])
             for j in range(i):

@@ -9,6 +9,7 @@ graph is close to the expected density, and a union bound covers both.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from functools import cache
 from math import exp, inf
@@ -155,16 +156,8 @@ def size_needed(
     _check_kind(kind)
     _check_epsilon(epsilon)
     _check_delta(delta)
-    low, high = k - 1, k
-    while _bound(k, high, high, epsilon, colors, up_to, kind) > delta:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _bound(k, middle, middle, epsilon, colors, up_to, kind) > delta:
-            low = middle
-        else:
-            high = middle
-    return high
+    sizes = range(k, 1 << 62)
+    return sizes[bisect_left(sizes, True, key=lambda n: _bound(k, n, n, epsilon, colors, up_to, kind) <= delta)]
 
 
 def _tail(k: int, n: int, epsilon: float, kind: BoundKind) -> float:

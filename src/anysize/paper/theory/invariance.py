@@ -90,11 +90,6 @@ class ExtrapolationErrors:
         """Test error minus validation error."""
         return self.test - self.validation
 
-    @property
-    def standard_error(self) -> float:
-        """The standard error of the difference, for independent sets."""
-        return sqrt(self.validation_error**2 + self.test_error**2)
-
     def __str__(self) -> str:
         return (
             f"validation error {self.validation:.3f} ± {self.validation_error:.3f}, "
