@@ -185,7 +185,7 @@ def text_table(*left: str, right: Iterable[str] = ()) -> Table:
 
     table = Table(box=box.SIMPLE, header_style="bold")
     for heading in left:
-        table.add_column(heading)
+        table.add_column(heading, overflow="fold")  # a long name is on two lines, and never cut
     for heading in right:
         table.add_column(heading, justify="right", overflow="fold")
     return table
