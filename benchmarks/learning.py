@@ -26,7 +26,7 @@ from anysize.nn.layers import initialize
 from anysize.nn.rows.pattern_batch import PatternBatch
 from anysize.nn.rows.recoloring import RecoloredPatterns
 from anysize.training.device import kept_blocks
-from anysize.training.fit_gamma import GammaArchitecture, GammaProblem, fit_gamma
+from anysize.training.fit_gamma import GammaArchitecture, GammaProblem, GammaStack, fit_gamma
 from anysize.training.settings import Recipe, Settings
 from anysize.training.vocabulary import GammaKind, Vocabulary
 from benchmarks.plain_gamma import HAS_PYG, PlainGamma, Vertices, train_plain, with_parameters_of
@@ -138,11 +138,11 @@ class Data:
     def plain(self, row: Row, hidden: int, jumping: bool) -> PlainGamma:
         return PlainGamma(self.inputs, K, hidden, row.layers, 2, jumping, row.pooled).to(self.train.item.device)
 
-    def fixed(self, row: Row) -> torch.Tensor | None:
+    def fixed(self, row: Row, seed: int) -> torch.Tensor | None:
         """The identities of validation, the same for all patterns: (permutations, vertices)."""
-        identities = self.architecture(row, 1).identities(len(self.columns), 0)
-        if identities is None:
+        if not row.pooled:
             return None
+        identities = self.architecture(row, 1).identities(len(self.columns), seed)
         return torch.from_numpy(identities).to(self.validation.item.device)[:, self.validation.position]
 
 
@@ -171,13 +171,15 @@ def check(row: Row, data: Data, hidden: int, device: str) -> None:
     identities = None
     if row.pooled:
         colors, identities = colors // K, (colors % K)[0]
-    columns, densities = data.vocabulary.densities(data.tables["validation"][0])
-    checked = architecture.structure(columns, densities, data.vocabulary, device=device)
+    stack = GammaStack(architecture, data.vocabulary, model, tuple(settings))
+    checked = stack.structure(*data.vocabulary.densities(data.tables["validation"][0]))
     for place, (plain, setting) in enumerate(zip(plains, settings, strict=True)):
         with torch.no_grad():
             loss = plain.train().loss(data.train, colors[1, 0], identities, setting.penalty)
             check_equal(f"{row.name}: loss", loss, losses[place])
-            read = plain.eval().patterns(data.validation, data.validation.colors[None], data.fixed(row))
+            read = plain.eval().patterns(
+                data.validation, data.validation.colors[None], data.fixed(row, settings[0].seed)
+            )
             check_equal(f"{row.name}: logits", plain.logits(data.validation, read[0]), model.eval()(checked)[place])
 
 
@@ -200,7 +202,7 @@ def fitted_rate(row: Row, data: Data, models: int, epochs: int, options: argpars
 def plain_rate(row: Row, data: Data, epochs: int, options: argparse.Namespace) -> float:
     """Epochs per second of one plain model."""
     setting = members(1, options.hidden, row.layers, options.jumping)[0]
-    model, fixed = data.plain(row, options.hidden, setting.jumping), data.fixed(row)
+    model, fixed = data.plain(row, options.hidden, setting.jumping), data.fixed(row, 0)
     permutations, clock = int(RECIPE.permutations), Clock(options.device, options.threads)
     started = clock()
     train_plain(model, data.train, data.validation, epochs, setting.lr, setting.penalty, permutations, fixed)

@@ -54,7 +54,9 @@ def test_plain_models_learn(data: Data) -> None:
     setting = members(1, 8, 1)[0]
     plain = data.plain(ROWS[2], 8, False)
     before = plain.head.weight.detach().clone()
-    best = train_plain(plain, data.train, data.validation, 3, setting.lr, setting.penalty, 2, data.fixed(ROWS[2]))
+    best = train_plain(
+        plain, data.train, data.validation, 3, setting.lr, setting.penalty, 2, data.fixed(ROWS[2], setting.seed)
+    )
     assert 0 <= best <= 1
     assert not torch.equal(before, plain.head.weight)
 

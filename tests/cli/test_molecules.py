@@ -33,6 +33,7 @@ def test_molecules_are_counted() -> None:
     assert "9 colors" in aromatic.output
     assert "vertex[c]" in aromatic.output  # not taken for markup
     assert "6 colors" in run("count", TABLE, *MOLECULES, "--color", "element", "--k", 1).output
+    assert "…" not in run("count", TABLE, *MOLECULES, "--edges", "--k", 3).stdout  # long names are not cut
 
 
 def test_fit_predict_diagnose_and_compare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -324,3 +324,16 @@ def test_an_objective_that_reads_classes_has_a_network_for_each_target(train: Gr
     model = quiet("gin-ciga", params=SHORT).fit(train)
     first, second = (weights_of(model, name) for name in model.targets_)
     assert any(not np.array_equal(first[name], second[name]) for name in first)
+
+
+@pytest.mark.parametrize("columns", [[0, 99], [2, 0], ["a", 2], [0], [-1, 2], 3])
+def test_forged_outputs_of_a_shared_network_are_refused(columns: Any, train: GraphSet, tmp_path: Path) -> None:
+    quiet("gin-sum", params=SHORT).fit(train).save(tmp_path / "m")
+    with zipfile.ZipFile(tmp_path / "m") as archive:
+        about, tensors = json.loads(archive.read("model.json")), archive.read("model.safetensors")
+    about["models"][1]["parts"][0]["columns"] = columns
+    with zipfile.ZipFile(tmp_path / "forged", "w") as archive:
+        archive.writestr("model.json", json.dumps(about))
+        archive.writestr("model.safetensors", tensors)
+    with pytest.raises(ValueError, match="forged is a damaged model file"):
+        load_model(tmp_path / "forged")

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, random_array
 from sklearn.svm import SVC
 
 from anysize._errors import GraphWarning
-from anysize.kernels.pairwise_svm import PairwiseSVM, separate
+from anysize.kernels.pairwise_svm import class_factors, separate, separate_pairs, votes
 
 
 def problem(graphs: int, features: int, seed: int = 0) -> tuple[csr_array[np.float64], np.ndarray]:
@@ -72,18 +72,18 @@ def test_pairs_of_classes_vote(weight: Any) -> None:
     table, signs = problem(120, 30)
     labels = np.where(signs > 0, "a", np.where(np.arange(120) % 3 == 0, "b", "c"))
     svc = SVC(kernel="linear", C=0.1, class_weight=weight, decision_function_shape="ovo").fit(table.toarray(), labels)
-    model = PairwiseSVM(0.1, weight).fit(table, labels)
-    margins = table @ model.weights_.T + model.intercepts_
+    classes, codes = np.unique(labels, return_inverse=True)
+    factors = class_factors(weight, classes, np.bincount(codes))
+    weights, intercepts = separate_pairs(table, codes, 0.1 * factors[codes])
+    margins = table @ weights.T + intercepts
     np.testing.assert_allclose(margins, svc.decision_function(table.toarray()), atol=0.01)
-    assert model.predict(table).tolist() == svc.predict(table.toarray()).tolist()
+    assert classes[votes(margins, 3).argmax(axis=1)].tolist() == svc.predict(table.toarray()).tolist()
 
 
 def test_penalties_must_be_positive() -> None:
     table, signs = problem(20, 5)
     with pytest.raises(ValueError, match="must be positive"):
-        PairwiseSVM(0.0).fit(table, signs)
-    with pytest.raises(ValueError, match="must be positive"):
-        PairwiseSVM(1.0, {1.0: 0.0}).fit(table, signs)
+        separate_pairs(table, (signs < 0).astype(np.int64), np.zeros(20))
 
 
 def test_it_says_when_it_did_not_finish(monkeypatch: pytest.MonkeyPatch) -> None:

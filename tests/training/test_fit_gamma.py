@@ -50,8 +50,7 @@ def test_running_averages_are_those_of_all_patterns(k: int, tables: dict[int, tu
     found = {}
     for averages in ("corrected", "torch"):
         stack = fit_gamma("gnn", tables[k][0], Y, [still], Recipe(epochs=200, averages=averages), classes=2)
-        columns, densities = stack.vocabulary.densities(tables[k][0])
-        structure = stack.architecture.structure(columns, densities, stack.vocabulary)
+        structure = stack.structure(*stack.vocabulary.densities(tables[k][0]))
         encode = stack.model.representation
         predicted = encode.eval()(structure)
         norms = [part for part in encode.modules() if isinstance(part, BatchNorm)]

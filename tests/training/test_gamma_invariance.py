@@ -183,8 +183,9 @@ def test_gradients_reach_every_parameter(kind: Any, hidden: int | None) -> None:
         permutations = 2 if kind == "rp" else None
         pairs = RecoloredPatterns.of(batch_of(counts.columns), densities, 2, permutations)
     palette = {name: code for code, name in enumerate(counts.palette)}
-    structure = architecture.structure(counts.columns, densities, Vocabulary(palette, None, "subsets", 1.0))
     members = [Settings(penalty=0.1), Settings(penalty=0.1)]
+    stack = GammaStack(architecture, Vocabulary(palette, None, "subsets", 1.0), model, tuple(members))
+    structure = stack.structure(counts.columns, densities)
     problem = GammaProblem(pairs or structure, torch.from_numpy(y), None, members, recipe, None)
     step = torch.tensor(1)
     problem.losses(model.train(), None, step, step).total.sum().backward()

@@ -28,7 +28,6 @@ from anysize.estimators.ensemble import (
     edge_types_of,
     features_of,
     train,
-    training_curves,
     warn_of_identifiers,
 )
 from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector, palette_of
@@ -344,7 +343,7 @@ class GraphEstimator(BaseEstimator):
         novelty = training.novelty(uses_counts, self.cache).with_sizes(training.source.sizes[target.rows])
         features = features_of(training.source)
         self.ensemble_ = Ensemble(**vars(training.input), parts=parts, novelty=novelty, features=features)
-        self.curves_, self.epochs_ = training_curves(parts)
+        self.curves_, self.epochs_ = self.ensemble_.curves()
         judged = {"training": outputs}
         if data.validation is not None:
             judged["validation"] = self.ensemble_.outputs(data.validation).mean(axis=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -117,9 +117,33 @@ class Ensemble(ModelInput):
         """The seeds of the models in ascending order."""
         return tuple(sorted(run.seed for part in self.parts for run in part.runs))
 
+    @cached_property
+    def order(self) -> IntArray:
+        """Positions of the models in ascending order of their seeds."""
+        return np.argsort([run.seed for part in self.parts for run in part.runs], kind="stable")
+
+    def curves(self) -> tuple[dict[str, FloatArray], IntArray]:
+        """Curves, name -> (epochs, models), and the epoch kept by every model, models in the order of their seeds.
+
+        Shorter runs are padded with NaN. Both are empty for methods without epochs.
+        """
+        trained = [part.trained for part in self.parts if part.trained is not None]
+        if not trained:
+            return {}, np.zeros(0, np.int64)
+        epochs = max(len(stack.curves["loss"]) for stack in trained)
+
+        def padded(curve: Any) -> FloatArray:
+            return np.pad(np.asarray(curve, np.float64), ((0, epochs - len(curve)), (0, 0)), constant_values=np.nan)
+
+        curves = {
+            name: np.concatenate([padded(stack.curves[name]) for stack in trained], axis=1)[:, self.order]
+            for name in trained[0].curves
+        }
+        return curves, np.concatenate([stack.epoch.numpy() for stack in trained])[self.order]
+
     def outputs(self, examples: Examples) -> FloatArray:
         """(models, graphs, classes or 1), in the order of the seeds; an error if they are not finite."""
-        by_model = np.concatenate([part.outputs(examples) for part in self.parts])[seed_order(self.parts)]
+        by_model = np.concatenate([part.outputs(examples) for part in self.parts])[self.order]
         if not np.isfinite(by_model).all():
             graphs = int((~np.isfinite(by_model)).any(axis=(0, 2)).sum())
             raise ValueError(
@@ -131,7 +155,7 @@ class Ensemble(ModelInput):
     def represent(self, examples: Examples) -> FloatArray:
         """(graphs, models * width): the representations of all models, in the order of the seeds."""
         by_model = [table for part in self.parts for table in part.represent(examples)]  # their widths may differ
-        return np.hstack([by_model[number] for number in seed_order(self.parts)])
+        return np.hstack([by_model[number] for number in self.order])
 
     def warn(self, examples: Examples) -> None:
         """Issue a `GraphWarning` for each reason not to trust predictions for these graphs."""
@@ -274,29 +298,3 @@ def _diverged(part: Fitted, outputs: FloatArray, data: TrainingData) -> list[boo
             bad |= ~np.isfinite(array.reshape(len(models), -1)).all(axis=1)
     verdicts: list[bool] = bad.tolist()
     return verdicts
-
-
-def training_curves(parts: Sequence[Fitted]) -> tuple[dict[str, FloatArray], IntArray]:
-    """Curves, name -> (epochs, models), and the epoch kept by every model, models in the order of their seeds.
-
-    Shorter runs are padded with NaN. Both are empty for methods without epochs.
-    """
-    trained = [part.trained for part in parts if part.trained is not None]
-    if not trained:
-        return {}, np.zeros(0, np.int64)
-    order = seed_order(parts)
-    epochs = max(len(stack.curves["loss"]) for stack in trained)
-
-    def padded(curve: Any) -> FloatArray:
-        return np.pad(np.asarray(curve, np.float64), ((0, epochs - len(curve)), (0, 0)), constant_values=np.nan)
-
-    curves = {
-        name: np.concatenate([padded(stack.curves[name]) for stack in trained], axis=1)[:, order]
-        for name in trained[0].curves
-    }
-    return curves, np.concatenate([stack.epoch.numpy() for stack in trained])[order]
-
-
-def seed_order(parts: Sequence[Fitted]) -> IntArray:
-    """Positions of the models in ascending order of their seeds."""
-    return np.argsort([run.seed for part in parts for run in part.runs], kind="stable")

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from anysize._errors import GraphWarning
-from anysize._sklearn import BaseEstimator, ClassifierMixin
 from anysize._typing import BoolArray, FloatArray, IntArray
-from anysize.graphs.labels import Labels, training_weights
+from anysize.graphs.labels import Labels
 from anysize.kernels.gram import gram
 
 TOLERANCE = 1e-3  # of the optimality conditions, as in SVC
@@ -30,64 +29,22 @@ MAX_ROUNDS = 10_000
 SMALLEST_CURVATURE = 1e-12  # of two graphs with equal features, as in libsvm
 
 
-class PairwiseSVM(ClassifierMixin, BaseEstimator):
-    """One machine per pair of classes; pairs vote for classes, and the first class wins a tie.
+def separate_pairs(
+    features: csr_array[np.float64], classes: IntArray, penalties: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Weights (pairs, features), positive for the first class of a pair, and intercepts (pairs,), by `separate`.
 
     Args:
-        C: the penalty of a unit of slack.
-        class_weight: factors of C by class: None, "balanced" or a dictionary, as in scikit-learn.
-
-    Attributes (after `fit`):
-        classes_: sorted. weights_: (pairs, features), positive for the first class of a pair. intercepts_: (pairs,).
-        n_features_in_: the number of features.
+        features: (graphs, features). classes: (graphs,) numbers from 0. penalties: (graphs,) C by graph.
     """
-
-    def __init__(self, C: float = 1.0, class_weight: Any = None) -> None:
-        self.C = C
-        self.class_weight = class_weight
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PairwiseSVM:
-        """Train on (graphs, features), sparse or not, and one class per graph.
-
-        ``sample_weight``: a factor of C for each graph; one with factor 0 is left out.
-        """
-        from sklearn.utils.multiclass import check_classification_targets
-        from sklearn.utils.validation import validate_data
-
-        features, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(labels)
-        rows, given = training_weights(sample_weight, len(labels))
-        weights = np.ones(len(rows)) if given is None else given
-        features, labels = csr_array(features)[rows], labels[rows]
-        self.classes_, numbers = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"expected at least two classes; got one class, {self.classes_.tolist()[0]!r}")
-        factors = class_factors(self.class_weight, self.classes_, np.bincount(numbers, weights))
-        penalties = float(self.C) * factors[numbers] * weights
-        if not (penalties > 0).all():
-            raise ValueError(
-                f"C and the weights of classes and graphs must be positive; got C={self.C} and {factors.tolist()}"
-            )
-        machines = []
-        for first, second in combinations(range(len(self.classes_)), 2):
-            part = np.flatnonzero((numbers == first) | (numbers == second))
-            signs = np.where(numbers[part] == first, 1.0, -1.0)
-            machines.append(separate(features[part], signs, penalties[part]))
-        self.weights_ = np.array([weights for weights, _ in machines])
-        self.intercepts_ = np.array([intercept for _, intercept in machines])
-        return self
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def predict(self, X: Any) -> Labels:
-        """The class that wins most pairs."""
-        from sklearn.utils.validation import validate_data
-
-        features = csr_array(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False))
-        return winners(features, self.weights_, self.intercepts_, self.classes_)
+    if not (penalties > 0).all():
+        raise ValueError(f"C and the weights of classes and graphs must be positive; got {penalties.min():g}")
+    machines = []
+    for first, second in combinations(range(int(classes.max()) + 1), 2):
+        part = np.flatnonzero((classes == first) | (classes == second))
+        signs = np.where(classes[part] == first, 1.0, -1.0)
+        machines.append(separate(features[part], signs, penalties[part]))
+    return np.array([weights for weights, _ in machines]), np.array([intercept for _, intercept in machines])
 
 
 def class_factors(class_weight: Any, classes: Labels, amounts: NDArray[Any]) -> FloatArray:
@@ -99,12 +56,6 @@ def class_factors(class_weight: Any, classes: Labels, amounts: NDArray[Any]) -> 
     if not isinstance(class_weight, str) or class_weight != "balanced":
         raise ValueError(f"class_weight must be None, 'balanced' or weights by class; got {class_weight!r}")
     return np.asarray(amounts.sum() / (len(classes) * amounts))
-
-
-def winners(features: csr_array[np.float64], weights: FloatArray, intercepts: FloatArray, classes: Labels) -> Labels:
-    """The class that wins most pairs, the first one on a tie: (graphs,)."""
-    won = votes(np.asarray(features @ weights.T + intercepts), len(classes))
-    return np.asarray(classes[won.argmax(axis=1)])
 
 
 def votes(margins: FloatArray, classes: int) -> IntArray:

@@ -31,7 +31,7 @@ from anysize.io.convert import as_graphset
 from anysize.kernels.explanation import VertexExplanation, explain_types
 from anysize.kernels.gram import gram
 from anysize.kernels.graphlet import GraphletKernel
-from anysize.kernels.pairwise_svm import PairwiseSVM, class_factors, votes, winners
+from anysize.kernels.pairwise_svm import class_factors, separate_pairs, votes
 from anysize.kernels.ridge import KERNELS
 from anysize.kernels.wl import WLKernel
 from anysize.splits import parts_by_class
@@ -122,14 +122,13 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         self, features: csr_array[np.float64], labels: Labels, weights: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Weights and intercepts by pair of classes."""
+        classes, codes = np.unique(labels, return_inverse=True)
+        factors = class_factors(self.class_weight, classes, np.bincount(codes, weights))
         if 8 * features.shape[0] ** 2 > min(MAX_GRAM, table_limit()):
-            machine = PairwiseSVM(self.C, self.class_weight).fit(features, labels, weights)
-            return machine.weights_, machine.intercepts_
+            return separate_pairs(features, codes, float(self.C) * factors[codes] * weights)
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.svm import SVC
 
-        classes, codes = np.unique(labels, return_inverse=True)
-        factors = class_factors(self.class_weight, classes, np.bincount(codes, weights))
         by_class = dict(zip(classes.tolist(), factors.tolist(), strict=True))
         svc = SVC(kernel="precomputed", C=self.C, class_weight=by_class, max_iter=MAX_STEPS)
         with warnings.catch_warnings():
@@ -173,7 +172,8 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, graphs: Any) -> Labels:
         """The class that wins most pairs; the first one on a tie."""
-        return winners(self.kernel_.transform(graphs), self.weights_, self.intercepts_, self.classes_)
+        predicted: Labels = self.classes_[self.votes(graphs).argmax(axis=1)]
+        return predicted
 
     def explain(self, graph: Any, reference: Any = None) -> VertexExplanation:
         """What each vertex, and each vertex type, adds to the margin of the predicted class of one graph (WL kernel).

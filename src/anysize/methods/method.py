@@ -267,10 +267,14 @@ class TrainingData:
         """How many outputs a network has."""
         return sum(self.blocks) or self.classes or 1
 
-    @cached_property
+    @property
     def by_target(self) -> tuple[TrainingData, ...]:
         """The data of each of several targets, on the graphs that have it; of one target all."""
-        return tuple([self._of_target(number) for number in range(len(self.blocks))]) or (self,)
+        return self._parts or (self,)
+
+    @cached_property
+    def _parts(self) -> tuple[TrainingData, ...]:
+        return tuple([self._of_target(number) for number in range(len(self.blocks))])
 
     def _of_target(self, number: int) -> TrainingData:
         columns = slice(sum(self.blocks[:number]), sum(self.blocks[: number + 1]))

@@ -34,7 +34,7 @@ from anysize.training.loop import Losses, Trained, TrainingProblem, train
 from anysize.training.objectives import color_penalty, logit_penalty, mean_loss, target_tensor
 from anysize.training.settings import Recipe, Settings
 from anysize.training.vocabulary import GammaKind, MeanDensities, Vocabulary
-from anysize.training.whitening import TopologyWhitening, Whitening
+from anysize.training.whitening import TOPOLOGIES, TopologyWhitening, Whitening, topology_numbers
 
 MAX_PERMUTED_PATTERNS_TRAINED, MAX_PERMUTED_PATTERNS_PREDICTED = 20_000, 1_000_000  # patterns times permutations
 
@@ -82,28 +82,6 @@ class GammaArchitecture:
             return np.array(list(permutations(range(self.k))))
         rng = np.random.default_rng(seed)
         return np.array([rng.permutation(self.k) for _ in range(amount)])
-
-    def structure(
-        self, columns: Columns, densities: csr_array[np.float64] | None, vocabulary: Vocabulary, seed: int = 0,
-        device: torch.device | str = "cpu",
-    ) -> Structure:  # fmt: skip
-        """The input of the representation, on a device: graphs if densities are given, otherwise patterns.
-
-        ``seed``: of the permutations of relational pooling.
-        """
-        if self.kind == "1hot":
-            full = eye_array(len(columns), format="csr") if densities is None else densities
-            empty = torch.zeros(0, 0)
-            return Structure(empty, (), (density_table(full),)).to(device)
-        largest = int(columns.size.max(initial=1))
-        if largest > self.k:
-            raise ValueError(
-                f"this model was trained on patterns of up to {self.k} vertices and got some of {largest}; "
-                "count with the same k"
-            )
-        batch = PatternBatch.of(columns, vocabulary.palette, self.k, vocabulary.edge_palette)
-        identities = self.identities(len(columns), seed) if self.kind == "rp" else None
-        return batch.structure(self.layers, densities, identities, device)
 
 
 class GammaProblem(TrainingProblem):
@@ -168,17 +146,31 @@ class GammaStack:
     def logits(self, counts: Counts, kept: KeptEpochs | None = None) -> NDArray[np.float32]:
         """(models, graphs, classes); with ``kept``, followed by those of the states it holds."""
         function = self.model if kept is None else kept.append_to(self.model)
-        return np.asarray(function(self._structure(*self.vocabulary.densities(counts))).cpu())
+        return np.asarray(function(self.structure(*self.vocabulary.densities(counts))).cpu())
 
     @torch.no_grad()
     def represent(self, counts: Counts) -> NDArray[np.float32]:
         """Gamma(G) of every graph: (models, graphs, width)."""
-        return np.asarray(self.model.represent(self._structure(*self.vocabulary.densities(counts))).cpu())
+        return np.asarray(self.model.represent(self.structure(*self.vocabulary.densities(counts))).cpu())
 
-    def _structure(self, columns: Columns, densities: csr_array[np.float64] | None) -> Structure:
-        """On the device of the model, which is put into evaluation mode."""
-        device = next(self.model.eval().parameters()).device
-        return self.architecture.structure(columns, densities, self.vocabulary, self.members[0].seed, device)
+    def structure(self, columns: Columns, densities: csr_array[np.float64] | None) -> Structure:
+        """The input of the model, which is put into evaluation mode: graphs if densities are given, otherwise patterns.
+
+        It is on the device of the model.
+        """
+        known, vocabulary, device = self.architecture, self.vocabulary, next(self.model.eval().parameters()).device
+        if known.kind == "1hot":
+            full = eye_array(len(columns), format="csr") if densities is None else densities
+            return Structure(torch.zeros(0, 0), (), (density_table(full),)).to(device)
+        largest = int(columns.size.max(initial=1))
+        if largest > known.k:
+            raise ValueError(
+                f"this model was trained on patterns of up to {known.k} vertices and got some of {largest}; "
+                "count with the same k"
+            )
+        batch = PatternBatch.of(columns, vocabulary.palette, known.k, vocabulary.edge_palette)
+        identities = known.identities(len(columns), self.members[0].seed) if known.kind == "rp" else None
+        return batch.structure(known.layers, densities, identities, device)
 
     @torch.no_grad()
     def pattern_logits(self, columns: Columns) -> NDArray[np.float32]:
@@ -186,7 +178,7 @@ class GammaStack:
         whitening = self.vocabulary.whitening
         topologies_only = whitening is not None and not whitening.colored
         read = whitening.columns if whitening is not None and topologies_only else columns
-        structure = self._structure(read, None)
+        structure = self.structure(read, None)
         norm = self.model.head.norm
         deviation = None if norm is None else torch.sqrt(norm.running_var + EPSILON)
         rows = self.model.representation.encode(structure)
@@ -206,8 +198,8 @@ class GammaStack:
             arrays |= _column_arrays("mean", known.mean.columns) | {"mean.densities": known.mean.densities}
         if known.whitening is not None:
             whitening = known.whitening.whitening
-            arrays |= {"whitening.shapes": known.whitening.topologies, "whitening.mean": whitening.mean}
-            arrays["whitening.matrix"] = whitening.matrix
+            arrays |= {"whitening.mean": whitening.mean, "whitening.matrix": whitening.matrix}
+            arrays["whitening.shapes"] = topology_numbers(known.whitening.columns)
         about = {
             "shape": asdict(self.architecture),
             "members": [asdict(member) for member in self.members],
@@ -238,13 +230,15 @@ class GammaStack:
         palette = None if about["palette"] is None else dict(about["palette"])
         whitening = None
         if "whitening.shapes" in arrays:
-            amount = len(arrays["whitening.shapes"])
+            numbers = check_array(arrays["whitening.shapes"], "whitening.shapes", "iu", (None,), 0)
+            amount = len(numbers)
             linear = Whitening(
                 check_array(arrays["whitening.mean"], "whitening.mean", "f", (amount,)),
                 check_array(arrays["whitening.matrix"], "whitening.matrix", "f", (amount, amount)),
             )
             is_colored = palette is not None or edge_palette is not None
-            whitening = TopologyWhitening(arrays["whitening.shapes"], linear, is_colored)
+            read = Columns(*np.divmod(numbers, TOPOLOGIES)).checked()
+            whitening = TopologyWhitening(read, linear, is_colored)
         vocabulary = Vocabulary(
             palette, columns, about["over"], about["scale"], about["within"], whitening, edge_palette, mean
         )  # fmt: skip
@@ -314,12 +308,12 @@ def fit_gamma(
         occurring = np.flatnonzero(np.bincount(densities.indices, minlength=len(columns)))
         columns, densities = columns[occurring], csr_array(densities[:, occurring])
     model.to(device)
-    structure = partial(architecture.structure, vocabulary=vocabulary, seed=members[0].seed, device=device)
+    stack = GammaStack(architecture, vocabulary, model, tuple(members))
     pairs = _recolored_patterns(architecture, columns, densities, vocabulary, members, device)
-    patterns = structure(columns, densities) if pairs is None else pairs
+    patterns = stack.structure(columns, densities) if pairs is None else pairs
     held_out = None
     if validation is not None:
-        held_out = structure(*vocabulary.densities(validation[0])), target_tensor(validation[1], device)
+        held_out = stack.structure(*vocabulary.densities(validation[0])), target_tensor(validation[1], device)
     fresh = None
     if sample is not None:
 
@@ -327,13 +321,12 @@ def fit_gamma(
             """Over the columns that training has: only patterns that some training graph has."""
             return csr_array(vocabulary.densities(sample(epoch).align(train_counts))[1][:, occurring])
 
-        fresh = _fresh(drawn, patterns, partial(structure, columns), kind == "1hot")
+        fresh = _fresh(drawn, patterns, partial(stack.structure, columns), kind == "1hot")
     problem = GammaProblem(
         patterns, target_tensor(y, device), held_out, members, recipe, weights, fresh,
         validation_weights,
     )  # fmt: skip
-    trained = train(model, problem, members, recipe, metric, progress)
-    return GammaStack(architecture, vocabulary, model, tuple(members), trained)
+    return replace(stack, trained=train(model, problem, members, recipe, metric, progress))
 
 
 def _fresh(

@@ -12,6 +12,7 @@ from anysize.counting.columns import Columns
 
 SMALLEST_EIGENVALUE = 1e-3  # of the covariance, relative to its largest: directions below it are noise
 SMALLEST_DEVIATION = 1e-12
+TOPOLOGIES = 1 << 16  # more than there are of one size
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,26 +64,21 @@ class TopologyWhitening:
     their topology, all colorings alike, so that a model that ignores colors still sees the same sums.
 
     Attributes:
-        topologies: (topologies,) those that vary among the training graphs, by ascending number (`topology_numbers`).
+        columns: the topologies that vary among the training graphs, as patterns without colors.
         whitening: over these topologies; diagonal, without mean, for colored patterns.
         colored: whether patterns have colors or types of edges.
     """
 
-    topologies: IntArray
+    columns: Columns
     whitening: Whitening
     colored: bool
-
-    @property
-    def columns(self) -> Columns:
-        """The topologies as patterns without colors."""
-        return Columns((self.topologies >> 16).astype(np.uint8), (self.topologies & 0xFFFF).astype(np.int16))
 
     def apply(self, columns: Columns, densities: csr_array[np.float64]) -> tuple[Columns, csr_array[np.float64]]:
         """The patterns that a model reads, and their whitened densities."""
         if self.colored:
             return columns, csr_array(densities @ diags_array(self._factors(columns)))
         rows, known = self._locate(columns)
-        table = np.zeros((densities.shape[0], len(self.topologies)))
+        table = np.zeros((densities.shape[0], len(self.columns)))
         table[:, rows[known]] = densities[:, np.flatnonzero(known)].toarray()
         return self.columns, csr_array(self.whitening.apply(table))
 
@@ -100,9 +96,9 @@ class TopologyWhitening:
 
     def _locate(self, columns: Columns) -> tuple[IntArray, BoolArray]:
         """The position of each pattern's topology, and whether it is known."""
-        numbers = topology_numbers(columns)
-        rows = np.minimum(np.searchsorted(self.topologies, numbers), max(len(self.topologies) - 1, 0))
-        return rows, self.topologies[rows] == numbers if len(self.topologies) else np.zeros(len(numbers), np.bool_)
+        known, numbers = topology_numbers(self.columns), topology_numbers(columns)
+        rows = np.minimum(np.searchsorted(known, numbers), max(len(known) - 1, 0))
+        return rows, known[rows] == numbers if len(known) else np.zeros(len(numbers), np.bool_)
 
     def _factors(self, columns: Columns) -> FloatArray:
         """Of each pattern; topologies that did not vary in training have the median factor."""
@@ -115,16 +111,16 @@ class TopologyWhitening:
 
 def topology_numbers(columns: Columns) -> IntArray:
     """A number for the topology of every pattern: ascending by size, then by position in the catalog of that size."""
-    return (columns.size.astype(np.int64) << 16) + columns.pattern_index.astype(np.int64)
+    return columns.size.astype(np.int64) * TOPOLOGIES + columns.pattern_index
 
 
 def fit_topology_whitening(columns: Columns, densities: csr_array[np.float64]) -> TopologyWhitening:
     """Learn the whitening from the densities of the training graphs."""
-    topologies, index = np.unique(topology_numbers(columns), return_inverse=True)
+    topologies, example, index = np.unique(topology_numbers(columns), return_index=True, return_inverse=True)
     into = csr_array((np.ones(len(index)), (np.arange(len(index)), index)), shape=(len(index), len(topologies)))
     table = (densities @ into).toarray()
     varying = table.std(axis=0) > SMALLEST_DEVIATION
-    topologies, table = topologies[varying], table[:, varying]
+    example, table = example[varying], table[:, varying]
     colored = columns.colors is not None or columns.edge_types is not None
-    scaling = Whitening(np.zeros(len(topologies)), np.diag(1 / table.std(axis=0)))
-    return TopologyWhitening(topologies, scaling if colored else fit_whitening(table), colored)
+    whitening = Whitening(np.zeros(len(example)), np.diag(1 / table.std(axis=0))) if colored else fit_whitening(table)
+    return TopologyWhitening(Columns(columns.size[example], columns.pattern_index[example]), whitening, colored)
