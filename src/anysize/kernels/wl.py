@@ -29,9 +29,9 @@ from anysize.graphs.attributes import BOTH_WAYS, EdgeType, edge_types, with_attr
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import State
-from anysize.graphs.ragged import offsets, owners, ranges
+from anysize.graphs.ragged import index_type, offsets, owners, ranges
 from anysize.io.convert import as_graphset
-from anysize.kernels.gram import ExplicitKernel, index_type
+from anysize.kernels.gram import ExplicitKernel
 from anysize.patterns.pattern import format_color
 
 OWN_FACTOR = np.uint64(0xD6E8FEB86659FD93)  # any large odd number: a vertex counts otherwise than its neighbors

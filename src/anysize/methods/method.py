@@ -137,7 +137,8 @@ class Examples:
             from anysize.kernels.wl import WLKernel
 
             kernel = WLKernel(iterations, padding_color=padding_color)
-            everything._kernels[key] = kernel.fit(everything.whole("the WL kernel"))
+            kernel.fit_transform(everything.whole("the WL kernel"))
+            everything._kernels[key] = kernel
         return everything._kernels[key]
 
     def refined(self, kernel: WLKernel) -> RefinedGraphs:
