@@ -18,7 +18,7 @@ from anysize._errors import GraphError
 from anysize._schema import compact_json
 from anysize._text import plural
 from anysize._typing import BoolArray, IntArray, PathLike
-from anysize.graphs.attributes import ARRAYS, ATTRIBUTES, check_features, joined_names
+from anysize.graphs.attributes import ARRAYS, ATTRIBUTES, BOTH_WAYS, IN, OUT, check_features, joined_names
 from anysize.graphs.colors import ColorName, check_palette, encode_colors, recode, unite_palettes
 from anysize.graphs.labels import (
     is_table,
@@ -32,7 +32,6 @@ from anysize.graphs.ragged import offsets, owners, ranges, select_rows
 
 MAX_VERTICES_PER_GRAPH = 1 << 31  # vertex numbers are uint32, with a bit to spare in the kernels
 
-BOTH_WAYS, OUT, IN = 0, 1, 2  # directions of an edge, seen from one of its ends
 _REVERSED = np.array([BOTH_WAYS, IN, OUT], np.uint8)
 _Key: TypeAlias = slice | IntArray | BoolArray
 
