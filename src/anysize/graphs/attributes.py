@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import count
-from operator import ne
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anysize._errors import GraphError
-from anysize._schema import is_integer
 from anysize._typing import IntArray
 from anysize.graphs.colors import ColorName, color_order
 from anysize.graphs.ragged import offsets, owners
@@ -62,27 +59,11 @@ ARRAYS = (  # of a set
 TITLES = tuple(attribute.title for attribute in ATTRIBUTES if attribute.title)
 
 
-def name_array(names: Iterable[Any]) -> NDArray[Any] | None:
-    """Names of the vertices of a graph as integers, or else as strings; None if they are 0, 1, ...
-
-    >>> name_array([7, 3]), name_array(["b", 3]), name_array([0, 1])
-    (array([7, 3]), array(['b', '3'], dtype=object), None)
-    """
-    given = list(names)
-    if not any(map(ne, given, count())) or not any(map(ne, map(str, given), map(str, count()))):
-        return None
-    if all(is_integer(name) and abs(name) < 1 << 63 for name in given):
-        return np.array(given, np.int64)
-    return np.array([str(name) for name in given], object)
-
-
-def joined_names(names: Sequence[NDArray[Any] | None], sizes: Iterable[IntArray]) -> NDArray[Any] | None:
-    """The names of the vertices of several sets; vertices of a set without names are named by their numbers.
+def joined_names(names: Sequence[NDArray[Any] | None], sizes: Iterable[IntArray]) -> NDArray[Any]:
+    """The names of the vertices of several sets, at least one with names; others are named by their numbers.
 
     ``sizes``: those of the graphs of each set.
     """
-    if all(held is None for held in names):
-        return None
     parts = [vertex_numbers(of) if held is None else held for held, of in zip(names, sizes, strict=True)]
     if len({part.dtype.kind == "O" for part in parts}) > 1:
         parts = [part.astype(str).astype(object) for part in parts]

@@ -347,7 +347,8 @@ class GraphSet:
                 undirected = [np.zeros(len(s.indices), np.uint8) for s in united]
                 arrays = [none if array is None else array for array, none in zip(arrays, undirected, strict=True)]
             fields[name] = None if any(array is None for array in arrays) else np.concatenate(arrays)
-        fields["vertex_names"] = joined_names([s.vertex_names for s in united], [s.sizes for s in united])
+        if any(s.vertex_names is not None for s in united):
+            fields["vertex_names"] = joined_names([s.vertex_names for s in united], [s.sizes for s in united])
         return GraphSet(
             offsets(np.concatenate([s.sizes for s in united])),
             offsets(np.concatenate([s.degrees for s in united])),
