@@ -324,7 +324,8 @@ def league_means(part: str) -> dict[str, str]:
 
 
 def test_scores_of_the_league_are_those_of_its_page() -> None:
-    up, down, motifs = map(league_means, ("From small to large", "From large to small", "Planted motifs"))
+    titles = "From small to large", "From large to small", "Planted motifs", "Numbers, from small to large"
+    up, down, motifs, numbers = map(league_means, titles)
     (first, second), best_down = list(up)[:2], next(iter(down))
     assert first == next(iter(motifs)) == "auto"
     front = text_of("README.md")
@@ -332,6 +333,8 @@ def test_scores_of_the_league_are_those_of_its_page() -> None:
     assert f"from large to small (13) it has {down['auto']}, and `{best_down}` {down[best_down]}." in front
     assert f"the default has a mean accuracy of {motifs['auto']}, Gamma models {motifs['gamma-gin']}" in front
     assert f"pattern forests {motifs['patterns-forest']}, PNA {motifs['pna-mean']}." in front
+    assert f"`sizemix` takes off {numbers['sizemix']}, the Weisfeiler-Lehman kernel {numbers['wl-kernel']}," in front
+    assert f"the best GNN {numbers['gin-mean']}, the size alone {numbers['size-only']}." in front
 
 
 def test_every_record_comes_from_a_command_that_is_written_down(records: list) -> None:
