@@ -51,6 +51,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 NEW = TABLE + "a,CCCCO,1,0,1\nb,xyz,1,1,1\nc,CCCN,,1,1\nd,CCCCCC,0,,1\n"
 
 
+def test_one_network_of_all_targets_has_the_same_columns(folder: Path) -> None:
+    (folder / "new.csv").write_text(NEW)
+    options = ("--smiles", "smiles", "--y", "alcohol,amine", "--method", "gin-sum", "--set", "epochs=2")
+    done = run("fit", folder / "small.csv", *options, "--out", folder / "net.anysize")
+    assert done.exit_code == 0, done.output
+    assert "1 model of all 2 targets trained on 45 graphs" in done.output.replace("\n", " ")
+    tables = [
+        rows_of(run("predict", folder / model, folder / "new.csv", "--smiles", "smiles").stdout)
+        for model in ("m.anysize", "net.anysize")
+    ]
+    assert list(tables[0][0]) == list(tables[1][0])
+    assert [row["name"] for row in tables[1]] == ["a", "b", "c", "d"]
+    assert tables[1][0]["alcohol: probability of 1"] != tables[1][0]["amine: probability of 1"]
+
+
 def test_rows_have_a_class_and_probabilities_for_each_target(folder: Path) -> None:
     (folder / "new.csv").write_text(NEW)
     done = run("predict", folder / "m.anysize", folder / "new.csv", "--smiles", "smiles", "--y", "amine,alcohol")

@@ -12,8 +12,8 @@ import pytest
 import workers as work
 
 import anysize as az
-from anysize.executors import LocalExecutor, active_executor, cluster
-from anysize.executors.executor import ITEMS_PER_WORKER, Executor, Failure
+from anysize.executors import LocalExecutor, cluster
+from anysize.executors.executor import ACTIVE, ITEMS_PER_WORKER, Executor, Failure
 
 
 @pytest.fixture(scope="module", params=["threads", "processes", "ray"])
@@ -84,13 +84,13 @@ def test_only_the_item_that_kills_its_workers_fails(executor: Executor) -> None:
 
 
 def test_cluster_sets_the_active_executor() -> None:
-    assert active_executor() is None
+    assert ACTIVE.get() is None
     with LocalExecutor(1) as one, cluster(one) as inside:
-        assert active_executor() is inside is one
+        assert ACTIVE.get() is inside is one
         with LocalExecutor(2) as two, cluster(two):
-            assert active_executor() is two
-        assert active_executor() is one
-    assert active_executor() is None
+            assert ACTIVE.get() is two
+        assert ACTIVE.get() is one
+    assert ACTIVE.get() is None
 
 
 NOWHERE = """

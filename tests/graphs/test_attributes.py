@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from anysize import GraphError, GraphSet, read_graphs
 from anysize.graphs.assembly import induced_subgraphs
-from anysize.graphs.graphset import BOTH_WAYS, IN, OUT, content_digest
+from anysize.graphs.attributes import BOTH_WAYS, IN, OUT
+from anysize.graphs.graphset import content_digest
 from anysize.graphs.ragged import owners
 
 

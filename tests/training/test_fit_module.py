@@ -17,8 +17,7 @@ from anysize import GraphClassifier, GraphSet, GraphWarning, load_model
 from anysize.evaluation.evaluate import EvaluationOptions
 from anysize.evaluation.store import RecordStore
 from anysize.evaluation.sweep import sweep
-from anysize.graphs.edge_types import EdgeType
-from anysize.graphs.graphset import IN, OUT
+from anysize.graphs.attributes import IN, OUT, EdgeType
 from anysize.methods.catalog import register, unregister
 from anysize.methods.own import ModuleLearner, module_method
 from anysize.nn.rows.inputs import GraphInputs

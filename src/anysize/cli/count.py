@@ -147,7 +147,6 @@ def patterns(
                 raise ValueError(f"--out takes a file that ends with .svg; got {out}.")
             with open_output(out) as file:
                 file.write(patterns_svg(shown))
-            errors.print(f"Wrote {out}.")
             return
         if json:
             from anysize.cli.count_output import described
@@ -195,11 +194,10 @@ def _write(
 
     if zeros:
         counts = count_output.with_zeros(counts)
-    if output is OutputFormat.parquet:
-        count_output.write_parquet(counts, over, str(out))
-    elif output is OutputFormat.npz:
+    if output in (OutputFormat.parquet, OutputFormat.npz):
         assert out is not None
-        counts.save(out)
+        counts.save(out) if output is OutputFormat.npz else count_output.write_parquet(counts, over, str(out))
+        errors.print(f"Wrote {out}.")
     else:
         with open_output(out) as file:
             if output is OutputFormat.csv:
@@ -214,5 +212,3 @@ def _write(
                     printer.print(f"Estimates, no exact counts: {'; '.join(map(str, counts.log))}", soft_wrap=True)
                 if len(counts.columns) > top:
                     printer.print(f"The {top} most common of {len(counts.columns)}; --top shows more.")
-    if out is not None:
-        errors.print(f"Wrote {out}.")

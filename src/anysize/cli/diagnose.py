@@ -14,7 +14,6 @@ from anysize.cli.shared import (
     JsonOption,
     check_out,
     console,
-    errors,
     handle_errors,
     late_progress,
     open_output,
@@ -63,7 +62,6 @@ def diagnose(
         if out is not None:
             with open_output(out) as file:
                 file.write(answer.to_html())
-            errors.print(f"Wrote {out}.")
         if json:
             from json import dumps
 

@@ -140,8 +140,6 @@ def league(
             return
         with open_output(out) as file:
             file.write(text)
-        if out is not None:
-            errors.print(f"Wrote {out}.")
 
 
 def _draw(figure: Path, league: League, out: Path | None) -> list[str]:

@@ -311,9 +311,11 @@ def _show_targets(facts: dict[str, Any], model: GraphClassifier | GraphRegressor
     by_target: dict[str, dict[str, Any]] = facts["targets"]
     first = next(iter(by_target.values()))
     numbers = first["classes"] is None
+    together = next(iter(model.models_.values())).ensemble_.method.shares_targets and len(by_target) > 1
     console.print(
-        f"{first['method']}, {first['recipe']} recipe: {plural(len(first['seeds']), 'model')} of each of "
-        f"{len(by_target)} targets trained on {graphs} graphs in {facts['seconds']:.1f} s",
+        f"{first['method']}, {first['recipe']} recipe: {plural(len(first['seeds']), 'model')} of "
+        f"{'all' if together else 'each of'} {len(by_target)} targets trained on {graphs} graphs in "
+        f"{facts['seconds']:.1f} s",
         soft_wrap=True,
     )
     protocols = list(dict.fromkeys(held["protocol"] for each in by_target.values() for held in each["held_out"]))

@@ -72,12 +72,11 @@ def motifs(
                 chosen, parse_sizes(k), null.value, samples, colors=colors, directions=directions, seed=seed,
                 threads=threads, progress=report,
             )  # fmt: skip
-        if out is not None:
-            if output in ("CSV", "JSON"):
-                with open_output(out) as opened:
-                    _write_csv(result, opened) if output == "CSV" else writer.dump(result.to_json(), opened)
-            else:
-                result.save(out)
+        if output in ("CSV", "JSON"):
+            with open_output(out) as opened:
+                _write_csv(result, opened) if output == "CSV" else writer.dump(result.to_json(), opened)
+        elif out is not None:
+            result.save(out)
             errors.print(f"Wrote {out}.")
         if json:
             print(writer.dumps(result.to_json(), allow_nan=False))

@@ -60,11 +60,10 @@ def write_orbits(
     if len(sizes) > 1:
         raise ValueError(f"--per {per} takes one size, and counts the sizes {smallest} to k together; got --k {k}.")
     counted = _count(graphs, sizes[0], per, edges, threads)
-    if output == "parquet":
-        _write_parquet(graphs, counted, str(out))
-    elif output == "npz":
+    if output in ("parquet", "npz"):
         assert out is not None
-        _write_npz(counted, out)
+        _write_npz(counted, out) if output == "npz" else _write_parquet(graphs, counted, str(out))
+        errors.print(f"Wrote {out}.")
     else:
         with open_output(out) as file:
             if output == "csv":
@@ -80,8 +79,6 @@ def write_orbits(
                     printer.print(f"The {top} most common of {amount}; --top shows more.")
                 if out is None:
                     printer.print(f"The counts of every {per}: --format csv, or --out FILE.csv, .json, .npz, .parquet.")
-    if out is not None:
-        errors.print(f"Wrote {out}.")
 
 
 def _count(graphs: GraphSet, k: int, per: str, edges: bool, threads: int | None) -> _Counted:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anysize._text import csv_cell, plural
-from anysize.cli.shared import errors, note, open_output
+from anysize.cli.shared import note, open_output
 
 if TYPE_CHECKING:
     from anysize.io.rows import GraphRows
@@ -52,8 +52,6 @@ class PredictionTable:
                 file.write(dumps(about | {"graphs": list(self.objects())}) + "\n")
             else:
                 csv.writer(file, lineterminator="\n").writerows(self.lines())
-        if out is not None:
-            errors.print(f"Wrote {out}.")
         if amount := len(self.rows) - len(self.rows.read):
             where = f"the {'key' if format is PredictionFormat.json else 'column'} {REASON}"
             note(f"{amount} of {plural(len(self.rows), 'row')} without a prediction; {where} says why.")

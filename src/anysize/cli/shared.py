@@ -91,12 +91,13 @@ class _Screen(StringIO):
 
 @contextmanager
 def open_output(out: Path | None) -> Iterator[IO[str]]:
-    """Open the file of ``--out`` for text, written atomically, or standard output if it is None."""
+    """Open the file of ``--out`` for text, written atomically and then told, or standard output if it is None."""
     if out is None:
         yield _Screen() if sys.stdout.isatty() else sys.stdout
         return
     with atomic_write(out) as part, open(part, "w", encoding="utf-8", errors="backslashreplace") as file:
         yield file
+    errors.print(f"Wrote {out}.")
 
 
 @contextmanager

@@ -15,10 +15,10 @@ from anysize._typing import PathLike
 from anysize.counting.cluster import FailedGraph, count_in_pieces, count_surviving, without_failed
 from anysize.counting.columns import MAX_TYPED_SIZE
 from anysize.counting.counts import Counts
-from anysize.counting.engines.threads import Threads, loaded
+from anysize.counting.engines.threads import Threads, available_cores, loaded
 from anysize.counting.execution import CountRequest, execute_plan
-from anysize.executors import Executor, active_executor
-from anysize.executors.executor import available_cores
+from anysize.executors import Executor
+from anysize.executors.executor import ACTIVE
 from anysize.graphs.graphset import attributes_digest
 from anysize.io.convert import as_graphset
 from anysize.patterns.pattern import list_sizes
@@ -105,7 +105,7 @@ def count(
         raise ValueError(
             "edges=True counts exactly, with one engine; leave out engine, budget_s, max_memory and errors"
         )
-    executor = active_executor() if len(graphset) else None
+    executor = ACTIVE.get() if len(graphset) else None
     typed = edges and graphset.has_edge_types
     if typed:
         if sizes[-1] > MAX_TYPED_SIZE:

@@ -21,10 +21,10 @@ from anysize._errors import CountWarning, PartialResultError, warn_user
 from anysize._progress import Progress, shares_of
 from anysize._typing import FloatArray, IntArray
 from anysize.counting.counts import Counts
-from anysize.counting.engines.threads import Threads, cut_by_weight, loaded
+from anysize.counting.engines.threads import Threads, available_cores, cut_by_weight, loaded
 from anysize.counting.execution import CountPlan, CountRequest, execute_plan, graph_title
 from anysize.counting.sampling.estimates import describe_sampling
-from anysize.executors.executor import RETRIES, Executor, Failure, available_cores
+from anysize.executors.executor import RETRIES, Executor, Failure
 from anysize.graphs.graphset import GraphSet
 
 PIECES_PER_WORKER = 8  # more: better balance and progress; fewer: less overhead

@@ -17,8 +17,8 @@ from scipy.sparse import coo_array, csr_array
 
 from anysize._schema import check_array
 from anysize._typing import IntArray
+from anysize.graphs.attributes import EdgeType, edge_type_order
 from anysize.graphs.colors import ColorName, check_palette, color_order
-from anysize.graphs.edge_types import EdgeType, edge_type_order
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.ragged import offsets
 from anysize.patterns.orbits import MAX_SIZE, automorphisms, pair_bit

@@ -41,7 +41,7 @@ from anysize._unpack import Unpacker
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
 from anysize.counting.sampling.estimates import Sampling
-from anysize.graphs.edge_types import EdgeType
+from anysize.graphs.attributes import EdgeType
 from anysize.patterns.orbits import MAX_SIZE
 from anysize.patterns.pattern import connected_patterns
 

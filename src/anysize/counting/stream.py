@@ -39,7 +39,7 @@ from anysize.counting.columns import Columns, unite
 from anysize.counting.counts import Counts
 from anysize.counting.counts_file import check_format
 from anysize.counting.execution import make_request
-from anysize.executors import active_executor
+from anysize.executors.executor import ACTIVE
 from anysize.graphs.graphset import GraphSet, content_digest, empty_set
 from anysize.patterns.orbits import MAX_SIZE
 from anysize.patterns.pattern import Pattern, list_sizes
@@ -116,7 +116,7 @@ def _tables(
     jobs: Iterator[BatchJob], sizes: list[int], colors: bool, options: dict[str, Any]
 ) -> Iterator[tuple[GraphSet, Counts | None]]:
     """The batches with their tables, in order; None for finished batches."""
-    executor = active_executor()
+    executor = ACTIVE.get()
     if executor is None or options.get("cache") is not None:  # `count` looks into the cache first
         from anysize.counting.api import count
 

@@ -15,9 +15,8 @@ from anysize._progress import ProgressFunction
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.counting.counts import Counts
 from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector, palette_of
-from anysize.graphs.attributes import DIRECTIONS, EDGE_COLORS
+from anysize.graphs.attributes import DIRECTIONS, EDGE_COLORS, EdgeType, attributes_of, edge_types, with_attributes_of
 from anysize.graphs.colors import ColorName
-from anysize.graphs.edge_types import EdgeType, attributes_of, edge_types, with_attributes_of
 from anysize.graphs.graphset import GraphSet
 from anysize.io.convert import as_graphset
 from anysize.io.read import has_named_colors

@@ -58,8 +58,8 @@ from anysize.estimators.ensemble import Ensemble
 from anysize.estimators.novelty import NoveltyDetector
 from anysize.estimators.regressor import GraphRegressor
 from anysize.estimators.verdict import HeldOutScores, Verdict
+from anysize.graphs.attributes import EdgeType, edge_type_order
 from anysize.graphs.colors import ColorName, check_palette
-from anysize.graphs.edge_types import EdgeType, edge_type_order
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import classes_from_json, classes_to_json
 from anysize.kernels.vertex_bins import VertexBins

@@ -18,8 +18,8 @@ from anysize._schema import check_array
 from anysize._text import plural
 from anysize._typing import BoolArray, FloatArray, IntArray
 from anysize.counting.counts import Counts
+from anysize.graphs.attributes import EdgeType, attributes_of, edge_type_order, edge_types
 from anysize.graphs.colors import ColorName
-from anysize.graphs.edge_types import EdgeType, attributes_of, edge_type_order, edge_types
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.ragged import owners
 from anysize.patterns.pattern import connected_patterns, format_color

@@ -217,7 +217,8 @@ def _held_out_doubt(method: Method, held_out: tuple[HeldOutScores, ...]) -> tupl
             default = _default("accuracy" if scores.classes else "rmse")
             return scores.doubt, (() if method.name == default else (("method", default),))
     for scores in held_out:
-        if scores.topology_is_better:
+        difference, error = scores.ahead.get(TOPOLOGY_ONLY.name, (0.0, 1.0))
+        if difference < -STANDARD_ERRORS * error:
             score = "balanced accuracy" if scores.classes else "RMSE"
             return (
                 f"regression on densities of uncolored patterns is better on held-out training graphs "
@@ -268,12 +269,6 @@ class HeldOutScores:
             if difference <= STANDARD_ERRORS * error:
                 return f"{sentence} that of {words} ({self.scores[name]:{digits}})"
         return None
-
-    @property
-    def topology_is_better(self) -> bool:
-        """Whether regression on densities of uncolored patterns is clearly better than the model."""
-        difference, error = self.ahead.get(TOPOLOGY_ONLY.name, (0.0, 1.0))
-        return difference < -STANDARD_ERRORS * error
 
 
 def held_out_scores(

@@ -169,7 +169,8 @@ class _Group:
         targets = () if data.classes else rounded(sets["test"].numbers())
         began = time.perf_counter()
         for fitted in self._fit(data, part_of(progress, task.folds, task.folds + 1)):
-            outputs = {name: self._outputs(fitted, examples) for name, examples in sets.items()}
+            kept = fitted.trained.kept if self.options.epoch_rules and fitted.trained is not None else None
+            outputs = {name: checked_outputs(fitted, examples, kept) for name, examples in sets.items()}
             margins = fitted.margins(sets["test"]) if hasattr(fitted, "margins") else None
             seconds = (time.perf_counter() - began) / len(fitted.runs)
             for member, run in enumerate(fitted.runs):
@@ -237,13 +238,6 @@ class _Group:
                     scores[number] = (*earlier, self._score(held_out, table)), spent + seconds
                 began = time.perf_counter()
         return scores
-
-    def _outputs(self, fitted: Fitted, examples: Examples) -> FloatArray:
-        """(models, graphs, classes or 1), followed by the same at the epochs of other rules, if they are scored."""
-        if self.options.epoch_rules and fitted.trained is not None and fitted.trained.kept is not None:
-            by_rule: FloatArray = fitted.outputs(examples, fitted.trained.kept)  # type: ignore[call-arg]
-            return by_rule
-        return checked_outputs(fitted, examples)
 
     def _score(self, examples: Examples, outputs: FloatArray, metric: str | None = None) -> float:
         """The score in the metric of the task, or in another one."""

@@ -26,7 +26,7 @@ from anysize.io.convert import as_graphset
 from anysize.methods import defaults
 from anysize.methods.method import Examples, learn_bins
 from anysize.patterns.pattern import pattern_sizes
-from anysize.splits import SPLITS, BySize, Lists, OfPart, Positions, SplitRule, median_cut, split_rule
+from anysize.splits import RULES, SPLITS, BySize, Lists, OfPart, Positions, SplitRule, median_cut, split_rule
 
 Data: TypeAlias = int | Literal["published"]
 Family: TypeAlias = Literal["erdos-renyi", "sbm", "tu", "brain"]
@@ -532,7 +532,7 @@ def _digest(graphs: GraphSet, rule: SplitRule, k: int | tuple[int, ...]) -> str:
     lists: Positions | None = getattr(rule, "given", None)
     about = {
         "y": [[type(label).__name__, str(label)] for label in np.asarray(graphs.y).tolist()],
-        "split": repr(rule) if isinstance(rule, BySize) and rule != BySize() else rule.name,
+        "split": repr(rule) if isinstance(rule, BySize) and rule != RULES["size"] else rule.name,
         "lists": None if lists is None else [rows.tolist() for rows in lists],
         **({"part": [rows.tolist() for rows in rule.positions(graphs, 0)]} if isinstance(rule, OfPart) else {}),
         "k": k,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from anysize.executors.executor import ACTIVE, Executor, Failure, LocalExecutor, WorkerDied, active_executor
+from anysize.executors.executor import ACTIVE, Executor, Failure, LocalExecutor, WorkerDied
 from anysize.executors.ray import RayExecutor
 
 
@@ -45,4 +45,4 @@ def cluster(address: str | Executor = "auto") -> Iterator[Executor]:
             executor.close()
 
 
-__all__ = ["Executor", "Failure", "LocalExecutor", "RayExecutor", "WorkerDied", "active_executor", "cluster"]
+__all__ = ["Executor", "Failure", "LocalExecutor", "RayExecutor", "WorkerDied", "cluster"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,6 +14,7 @@ from typing import Any
 
 from anysize._errors import PartialResultError
 from anysize._schema import is_integer
+from anysize.counting.engines.threads import available_cores
 
 RETRIES = 3  # how often an item is tried again after its worker died
 ITEMS_PER_WORKER = 3  # submitted items per worker: one running, two queued
@@ -258,16 +258,6 @@ class LocalExecutor(Executor):
 
 
 ACTIVE: ContextVar[Executor | None] = ContextVar("anysize cluster", default=None)  # of the enclosing `cluster` block
-
-
-def active_executor() -> Executor | None:
-    """The executor of the enclosing `cluster` block, or None."""
-    return ACTIVE.get()
-
-
-def available_cores() -> int:
-    """The number of cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def check_workers(workers: int) -> int:

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from anysize._errors import naming_extra
-from anysize.executors.executor import Executor, WorkerDied, available_cores, check_workers
+from anysize.counting.engines.threads import available_cores
+from anysize.executors.executor import Executor, WorkerDied, check_workers
 
 CONNECT_TIMEOUT_S = 10  # for the head node of a cluster
 

@@ -18,7 +18,7 @@ from anysize._errors import GraphError
 from anysize._schema import compact_json
 from anysize._text import plural
 from anysize._typing import BoolArray, IntArray, PathLike
-from anysize.graphs.attributes import ARRAYS, ATTRIBUTES, check_features, joined_names
+from anysize.graphs.attributes import ARRAYS, ATTRIBUTES, BOTH_WAYS, IN, OUT, check_features, joined_names
 from anysize.graphs.colors import ColorName, check_palette, encode_colors, recode, unite_palettes
 from anysize.graphs.labels import (
     is_table,
@@ -32,7 +32,6 @@ from anysize.graphs.ragged import offsets, owners, ranges, select_rows
 
 MAX_VERTICES_PER_GRAPH = 1 << 31  # vertex numbers are uint32, with a bit to spare in the kernels
 
-BOTH_WAYS, OUT, IN = 0, 1, 2  # directions of an edge, seen from one of its ends
 _REVERSED = np.array([BOTH_WAYS, IN, OUT], np.uint8)
 _Key: TypeAlias = slice | IntArray | BoolArray
 
@@ -348,7 +347,8 @@ class GraphSet:
                 undirected = [np.zeros(len(s.indices), np.uint8) for s in united]
                 arrays = [none if array is None else array for array, none in zip(arrays, undirected, strict=True)]
             fields[name] = None if any(array is None for array in arrays) else np.concatenate(arrays)
-        fields["vertex_names"] = joined_names([s.vertex_names for s in united], [s.sizes for s in united])
+        if any(s.vertex_names is not None for s in united):
+            fields["vertex_names"] = joined_names([s.vertex_names for s in united], [s.sizes for s in united])
         return GraphSet(
             offsets(np.concatenate([s.sizes for s in united])),
             offsets(np.concatenate([s.degrees for s in united])),

@@ -73,3 +73,8 @@ def select_rows(key: Any, n: int) -> slice | IntArray:
     if rows.size and (rows.min() < -n or rows.max() >= n):
         raise IndexError(f"graph numbers must lie in 0..{n - 1}; got {rows.min()}..{rows.max()}")
     return np.where(rows < 0, rows + n, rows)
+
+
+def index_type(*amounts: int) -> type[np.int32 | np.int64]:
+    """The 32-bit indices that scikit-learn requires of a table with so many entries, rows and columns, if they do."""
+    return np.int32 if max(amounts) < 2**31 else np.int64

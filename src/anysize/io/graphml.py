@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from anysize._errors import GraphError
-from anysize.graphs.attributes import name_array
 from anysize.io.networkx import parse_networkx
-from anysize.io.reader import Format, ParsedSet, ReadOptions
+from anysize.io.reader import Format, ParsedSet, ReadOptions, name_array
 from anysize.io.text import decode
 
 

@@ -69,8 +69,9 @@ def join_graphs(parsed: ParsedSet, warn: bool = True) -> GraphSet:
         clauses = "; ".join(unused_clauses(parsed, graphs))
         if clauses:
             warn_user(f"{capitalized(clauses)}.", GraphWarning)
-    names = joined_names([graph.vertex_names for graph in graphs], iter(sizes[:, None]))
-    return replace(joined, y=y, targets=targets, vertex_names=names)
+    names = [graph.vertex_names for graph in graphs]
+    named = None if set(map(type, names)) == {type(None)} else joined_names(names, iter(sizes[:, None]))
+    return replace(joined, y=y, targets=targets, vertex_names=named)
 
 
 def _outside(edges: IntArray, sizes: IntArray, source: IntArray, target: IntArray, at: int) -> GraphError:

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from anysize.graphs.attributes import name_array
-from anysize.io.reader import Library, ParsedGraph, ParsedSet, ReadOptions
+from anysize.io.reader import Library, ParsedGraph, ParsedSet, ReadOptions, name_array
 from anysize.io.values import IDENTIFIERS, complete, stack_features, unused_edges, unused_vertices, varying
 
 

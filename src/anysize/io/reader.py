@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import count
+from operator import ne
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anysize._errors import GraphError, GraphWarning, warn_user
+from anysize._schema import is_integer
 from anysize._typing import IntArray, PathLike
 from anysize.graphs.graphset import GraphSet
 
@@ -122,6 +125,20 @@ class ParsedGraph:
     directed: bool | None = None
     size_inferred: bool = False
     vertex_names: NDArray[Any] | None = None
+
+
+def name_array(names: Iterable[Any]) -> NDArray[Any] | None:
+    """Names of the vertices of a graph as integers, or else as strings; None if they are 0, 1, ...
+
+    >>> name_array([7, 3]), name_array(["b", 3]), name_array([0, 1])
+    (array([7, 3]), array(['b', '3'], dtype=object), None)
+    """
+    given = list(names)
+    if not any(map(ne, given, count())) or not any(map(ne, map(str, given), map(str, count()))):
+        return None
+    if all(is_integer(name) and abs(name) < 1 << 63 for name in given):
+        return np.array(given, np.int64)
+    return np.array([str(name) for name in given], object)
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from anysize._errors import GraphError
 from anysize._typing import IntArray
-from anysize.graphs.attributes import name_array
 from anysize.graphs.ragged import offsets
-from anysize.io.reader import Library, ParsedGraph, ParsedSet, ReadOptions
+from anysize.io.reader import Library, ParsedGraph, ParsedSet, ReadOptions, name_array
 from anysize.io.text import decode, first_line, parse_fast, parse_labels, strip_comments
 from anysize.io.values import unused_edges
 

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from anysize._errors import GraphError, GraphWarning, warn_user
 from anysize._typing import IntArray
 from anysize.graphs.assembly import assemble
-from anysize.graphs.attributes import check_features
+from anysize.graphs.attributes import IN, check_features
 from anysize.graphs.colors import ColorName, check_palette, encode_colors
-from anysize.graphs.graphset import IN, GraphSet
+from anysize.graphs.graphset import GraphSet
 from anysize.io.archive import FileTree
 from anysize.io.text import column_count, integer_table, number_table, quote_bytes
 

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from anysize._errors import GraphError
 from anysize._typing import IntArray, PathLike
+from anysize.graphs.attributes import IN
 from anysize.graphs.colors import ColorName
-from anysize.graphs.graphset import IN, GraphSet
+from anysize.graphs.graphset import GraphSet
 from anysize.graphs.ragged import owners
 
 

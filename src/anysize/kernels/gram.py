@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from anysize._memory import check_table
 from anysize._sklearn import BaseEstimator, TransformerMixin
 from anysize._typing import BoolArray, FloatArray, IntArray
-from anysize.graphs.ragged import offsets
+from anysize.graphs.ragged import index_type, offsets
 
 # One step of a sparse product costs as much as this many steps of a dense one (measured on molecules: 200 to 400).
 SPARSE_COST = 300
@@ -81,11 +81,6 @@ def gram(left: csr_array[np.float64], right: csr_array[np.float64] | None = None
         sparse: Any = rare @ (rare if right is None else _select_columns(other, ~common)).T
         product += sparse.toarray()
     return np.asarray(product, np.float64)
-
-
-def index_type(*amounts: int) -> type[np.int32 | np.int64]:
-    """The 32-bit indices that scikit-learn requires of a table with so many entries, rows and columns, if they do."""
-    return np.int32 if max(amounts) < 2**31 else np.int64
 
 
 def short_indices(table: csr_array[np.float64]) -> csr_array[np.float64]:

@@ -25,13 +25,13 @@ from anysize._schema import (
     text,
 )
 from anysize._typing import BoolArray, IntArray
+from anysize.graphs.attributes import BOTH_WAYS, EdgeType, edge_types, with_attributes_of
 from anysize.graphs.colors import ColorName
-from anysize.graphs.edge_types import EdgeType, edge_types, with_attributes_of
-from anysize.graphs.graphset import BOTH_WAYS, GraphSet
+from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import State
-from anysize.graphs.ragged import offsets, owners, ranges
+from anysize.graphs.ragged import index_type, offsets, owners, ranges
 from anysize.io.convert import as_graphset
-from anysize.kernels.gram import ExplicitKernel, index_type
+from anysize.kernels.gram import ExplicitKernel
 from anysize.patterns.pattern import format_color
 
 OWN_FACTOR = np.uint64(0xD6E8FEB86659FD93)  # any large odd number: a vertex counts otherwise than its neighbors
@@ -64,12 +64,6 @@ class Signatures:
         """Whether both have the same rows in the same order; arrays that are shared need no look."""
         pairs = ((self.own, other.own), (self.first, other.first), (self.near, other.near))
         return all(ours is another or np.array_equal(ours, another) for ours, another in pairs)
-
-    def with_more_edge_types(self, amount: int, now: int) -> Signatures:
-        """The same rows, of ``amount`` types of edges, among ``now`` types."""
-        if amount == now:
-            return self
-        return Signatures(self.own, self.first, self.near // amount * now + self.near % amount)
 
     def by_hash(self, salt: int) -> tuple[NDArray[np.uint64], IntArray]:
         """The hashes of the rows in ascending order, and the rows in this order."""
@@ -327,7 +321,10 @@ class WLKernel(ExplicitKernel):
             visible = np.asarray(graphs.colors != graphs.palette.index(self.padding_color))
         for step in range(int(self.iterations)):
             rows = signatures(graphs, classes[-1], codes, amount, visible)
-            known = NO_SIGNATURES if learn else self.signatures_[step].with_more_edge_types(known_amount, amount)
+            known = NO_SIGNATURES if learn else self.signatures_[step]
+            if amount != known_amount:  # new types of edges have the numbers after those of training
+                near = known.near // known_amount * amount + known.near % known_amount
+                known = Signatures(known.own, known.first, near)
             numbers, new = number_signatures(rows, known)
             classes.append(numbers)
             learned += [rows.rows(new)] if learn else []

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from anysize.graphs.colors import ColorName
     from anysize.kernels.vertex_bins import VertexBins
     from anysize.kernels.wl import RefinedGraphs, WLKernel
+    from anysize.training.epoch_selection import KeptEpochs
     from anysize.training.loop import Trained
 
 Sizes = int | tuple[int, ...]  # of patterns
@@ -131,15 +132,14 @@ class Examples:
 
     def wl_kernel(self, iterations: int, padding_color: ColorName | None = None) -> WLKernel:
         """A WL kernel fitted to these graphs; for a part, to the whole: other types are none of a part's features."""
-        if self.part_of is not None:
-            return self.part_of[0].wl_kernel(iterations, padding_color)
-        key = iterations, padding_color
-        if key not in self._kernels:
+        everything, key = self if self.part_of is None else self.part_of[0], (iterations, padding_color)
+        if key not in everything._kernels:
             from anysize.kernels.wl import WLKernel
 
             kernel = WLKernel(iterations, padding_color=padding_color)
-            self._kernels[key] = kernel.fit(self.whole("the WL kernel"))
-        return self._kernels[key]
+            kernel.fit_transform(everything.whole("the WL kernel"))
+            everything._kernels[key] = kernel
+        return everything._kernels[key]
 
     def refined(self, kernel: WLKernel) -> RefinedGraphs:
         """The graphs with the types of their vertices under a fitted WL kernel; those of the last one are kept."""
@@ -376,10 +376,13 @@ class Learner(Protocol):
         ...
 
 
-def checked_outputs(fitted: Fitted, examples: Examples) -> FloatArray:
-    """The outputs of a fitted method; an error if they do not have the shape (models, graphs, classes or 1)."""
-    outputs = fitted.outputs(examples)
-    expected = len(fitted.runs), len(examples)
+def checked_outputs(fitted: Fitted, examples: Examples, kept: KeptEpochs | None = None) -> FloatArray:
+    """The outputs of a fitted method; an error if they do not have the shape (models, graphs, classes or 1).
+
+    With ``kept`` they are followed, along the first axis, by those of the states of a stack that it holds.
+    """
+    outputs = fitted.outputs(examples) if kept is None else fitted.outputs(examples, kept)  # type: ignore[call-arg]
+    expected = len(fitted.runs) * (1 + len(kept or ())), len(examples)
     if outputs.ndim != 3 or outputs.shape[:2] != expected:
         raise ValueError(
             f"outputs must return an array of {expected[0]} models x {expected[1]} graphs x classes (1 for numbers); "

@@ -19,8 +19,7 @@ from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.counting.api import count
 from anysize.counting.columns import MAX_TYPED_SIZE, unite
 from anysize.counting.counts import Counts
-from anysize.counting.engines.threads import Threads
-from anysize.executors.executor import available_cores
+from anysize.counting.engines.threads import Threads, available_cores
 from anysize.graphs.graphset import GraphSet
 from anysize.io.convert import as_graphset
 from anysize.networks.null_models import check_null, draw

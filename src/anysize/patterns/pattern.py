@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anysize._schema import is_integer
+from anysize.graphs.attributes import BOTH_WAYS, IN, OUT, EdgeType, edge_type_order
 from anysize.graphs.colors import ColorName, color_order
-from anysize.graphs.edge_types import EdgeType, edge_type_order
-from anysize.graphs.graphset import BOTH_WAYS, IN, OUT
 from anysize.patterns.atlas import atlas_numbers
 from anysize.patterns.drawing import draw
 from anysize.patterns.graph6 import from_graph6, to_graph6

@@ -16,8 +16,9 @@ from scipy.sparse.csgraph import shortest_path
 
 from anysize._typing import BoolArray, FloatArray, IntArray
 from anysize.graphs.assembly import induced_subgraphs
+from anysize.graphs.attributes import BOTH_WAYS, IN
 from anysize.graphs.colors import ColorName
-from anysize.graphs.graphset import BOTH_WAYS, IN, GraphSet
+from anysize.graphs.graphset import GraphSet
 from anysize.graphs.ragged import owners
 from anysize.patterns.drawing import layout as pattern_layout
 from anysize.patterns.pattern import Pattern

@@ -19,8 +19,8 @@ from anysize._schema import check_array, edge_type, list_of, optional
 from anysize._typing import FloatArray, IntArray
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
+from anysize.graphs.attributes import EdgeType
 from anysize.graphs.colors import ColorName
-from anysize.graphs.edge_types import EdgeType
 from anysize.nn.gamma import GammaGNN, GammaOneHot, GammaRP, GraphModel, read_out
 from anysize.nn.layers import EPSILON, initialize
 from anysize.nn.rows.maps import Chain, Readout, Sums
@@ -31,7 +31,7 @@ from anysize.training.color_roles import color_roles
 from anysize.training.device import torch_defaults
 from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.loop import Losses, Trained, TrainingProblem, train
-from anysize.training.objectives import color_penalty, logit_penalty, mean_loss, target_tensor, weight_tensor
+from anysize.training.objectives import color_penalty, logit_penalty, mean_loss, target_tensor
 from anysize.training.settings import Recipe, Settings
 from anysize.training.vocabulary import GammaKind, MeanDensities, Vocabulary
 from anysize.training.whitening import TOPOLOGIES, TopologyWhitening, Whitening, topology_numbers
@@ -91,8 +91,8 @@ class GammaProblem(TrainingProblem):
 
     def __init__(
         self, patterns: Structure | RecoloredPatterns, y: Tensor, held_out: tuple[Structure, Tensor] | None,
-        members: Sequence[Settings], recipe: Recipe, graph_weights: Tensor | None,
-        fresh: Callable[[int], Structure | RecoloredPatterns] | None = None, held_out_weights: Tensor | None = None,
+        members: Sequence[Settings], recipe: Recipe, graph_weights: FloatArray | None,
+        fresh: Callable[[int], Structure | RecoloredPatterns] | None = None, held_out_weights: FloatArray | None = None,
     ) -> None:  # fmt: skip
         """``fresh``: the patterns with the densities of one epoch, where these are drawn again in every epoch."""
         super().__init__(y, held_out, graph_weights, held_out_weights)
@@ -323,8 +323,8 @@ def fit_gamma(
 
         fresh = _fresh(drawn, patterns, partial(stack.structure, columns), kind == "1hot")
     problem = GammaProblem(
-        patterns, target_tensor(y, device), held_out, members, recipe, weight_tensor(weights, device), fresh,
-        weight_tensor(validation_weights, device),
+        patterns, target_tensor(y, device), held_out, members, recipe, weights, fresh,
+        validation_weights,
     )  # fmt: skip
     return replace(stack, trained=train(model, problem, members, recipe, metric, progress))
 

@@ -35,7 +35,7 @@ from anysize.nn.rows.structure import Structure
 from anysize.training.device import torch_defaults
 from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.loop import Trained, seeds_of, train
-from anysize.training.objectives import IRM, Objective, target_tensor, weight_tensor
+from anysize.training.objectives import IRM, Objective, target_tensor
 from anysize.training.settings import EncoderName, Recipe, Settings
 from anysize.training.whole_graphs import WholeGraphProblem, check_training_graphs, environment_tensor, parts_by_load
 
@@ -112,8 +112,8 @@ class GNNProblem(WholeGraphProblem):
     def __init__(
         self, architecture: GNNArchitecture, structure: Structure | None, batch: FlatGraphs | PaddedGraphs | None,
         y: Tensor, held_out: tuple[Structure, Tensor] | None, members: Sequence[Settings],
-        environments: Tensor | None, graph_weights: Tensor | None, objective: Objective = IRM,
-        held_out_weights: Tensor | None = None, blocks: Sequence[int] = (),
+        environments: Tensor | None, graph_weights: FloatArray | None, objective: Objective = IRM,
+        held_out_weights: FloatArray | None = None, blocks: Sequence[int] = (),
     ) -> None:  # fmt: skip
         super().__init__(y, held_out, members, environments, graph_weights, objective, held_out_weights, blocks)
         self.architecture, self.structure, self.batch = architecture, structure, batch
@@ -232,9 +232,9 @@ def fit_gnn(
         held_out,
         members,
         environment_tensor(environments, device),
-        weight_tensor(weights, device),
+        weights,
         objective,
-        weight_tensor(validation_weights, device),
+        validation_weights,
         blocks,
     )
     trained = train(model, problem, members, recipe, metric, progress)

@@ -20,7 +20,7 @@ from anysize.nn.rows.maps import index_tensor
 from anysize.training.device import torch_defaults
 from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.loop import Trained, train
-from anysize.training.objectives import IRM, Objective, target_tensor, weight_tensor
+from anysize.training.objectives import IRM, Objective, target_tensor
 from anysize.training.settings import Recipe, Settings
 from anysize.training.whole_graphs import WholeGraphProblem, check_training_graphs, environment_tensor, parts_by_load
 
@@ -264,9 +264,9 @@ def fit_module(
             held_out,
             [settings],
             environment_tensor(environments, device),
-            weight_tensor(weights, device),
+            weights,
             objective,
-            weight_tensor(validation_weights, device),
+            validation_weights,
             blocks,
         )
         trained = train(model, problem, [settings], recipe, metric, progress)

@@ -9,11 +9,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from anysize._typing import FloatArray
 from anysize.nn.counter_rng import uniform
 from anysize.training.device import kept_blocks
 from anysize.training.epoch_selection import STACK_SCORES, EpochSelector, KeptEpochs
@@ -48,11 +50,13 @@ class TrainingProblem(ABC):
     eager = False
 
     def __init__(
-        self, y: Tensor, held_out: tuple[Any, Tensor] | None, graph_weights: Tensor | None,
-        held_out_weights: Tensor | None = None, blocks: Sequence[int] = (),
+        self, y: Tensor, held_out: tuple[Any, Tensor] | None, graph_weights: FloatArray | None,
+        held_out_weights: FloatArray | None = None, blocks: Sequence[int] = (),
     ) -> None:  # fmt: skip
         self.y, self.held_out, self.blocks = y, held_out, blocks
-        self.graph_weights, self.held_out_weights = graph_weights, held_out_weights
+        to_tensor = partial(torch.as_tensor, dtype=torch.float32, device=y.device)
+        self.graph_weights: Tensor | None = None if graph_weights is None else to_tensor(graph_weights)
+        self.held_out_weights: Tensor | None = None if held_out_weights is None else to_tensor(held_out_weights)
 
     @property
     def size(self) -> int:

@@ -16,16 +16,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from anysize._typing import FloatArray
 from anysize.nn.gamma import GraphModel
 
 NO_CLASS = -1e9  # a logit whose probability is 0
 WARM_UP_EPOCHS = 100  # epochs in which the penalty of environments has weight 1
-
-
-def weight_tensor(weights: FloatArray | None, device: torch.device | str) -> Tensor | None:
-    """The weights of graphs on a device; None: all are equal."""
-    return None if weights is None else torch.as_tensor(weights, dtype=torch.float32, device=device)
 
 
 def target_tensor(y: NDArray[Any], device: torch.device | str) -> Tensor:

@@ -13,8 +13,8 @@ from scipy.sparse import csr_array
 from anysize._typing import FloatArray, IntArray
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
+from anysize.graphs.attributes import EdgeType
 from anysize.graphs.colors import ColorName
-from anysize.graphs.edge_types import EdgeType
 from anysize.nn.rows.pattern_batch import check_alphabet
 from anysize.training.color_roles import merge_roles
 from anysize.training.settings import Densities

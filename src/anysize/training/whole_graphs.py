@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from anysize._typing import IntArray
+from anysize._typing import FloatArray, IntArray
 from anysize.graphs.graphset import GraphSet
 from anysize.nn.rows.maps import index_tensor
 from anysize.training.loop import Losses, TrainingProblem
@@ -34,7 +34,7 @@ class WholeGraphProblem(TrainingProblem):
 
     def __init__(
         self, y: Tensor, held_out: tuple[Any, Tensor] | None, members: Sequence[Settings], environments: Tensor | None,
-        graph_weights: Tensor | None, objective: Objective, held_out_weights: Tensor | None = None,
+        graph_weights: FloatArray | None, objective: Objective, held_out_weights: FloatArray | None = None,
         blocks: Sequence[int] = (),
     ) -> None:  # fmt: skip
         super().__init__(y, held_out, graph_weights, held_out_weights, blocks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -26,6 +27,11 @@ CHUNKS_PER_THREAD = 8  # more: better balance and progress; fewer: less overhead
 MIN_CHUNKED = 1000  # weights from which a single thread works in chunks, too, to report its progress
 SECONDS_BETWEEN_REPORTS = 0.1
 MAX_SECONDS_TO_STOP = 0.5  # a thread that compiles a kernel may take longer, and is left alone
+
+
+def available_cores() -> int:
+    """The number of cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _new_flag() -> NDArray[np.uint8]:

@@ -31,8 +31,8 @@ from anysize.counting.engines.engine import CELL_BYTES, Engine, MemoryNeed
 from anysize.counting.engines.jit import entry, helper
 from anysize.counting.engines.threads import Threads, Tick
 from anysize.counting.features import Features
-from anysize.graphs.edge_types import EdgeType, edge_type_order, edge_types
-from anysize.graphs.graphset import BOTH_WAYS, GraphSet
+from anysize.graphs.attributes import BOTH_WAYS, EdgeType, edge_type_order, edge_types
+from anysize.graphs.graphset import GraphSet
 from anysize.patterns.orbits import MAX_SIZE, automorphisms, orbits, pair_bit
 from anysize.patterns.pattern import class_table, connected_patterns
 

@@ -15,13 +15,12 @@ from anysize._memory import check_table
 from anysize._progress import Progress, rough_duration, shares_of
 from anysize._schema import check_integer
 from anysize._typing import IntArray
-from anysize.counting.engines.threads import Threads, loaded
+from anysize.counting.engines.threads import Threads, available_cores, loaded
 from anysize.counting.execution import WARN_ABOVE_S, graph_title
 from anysize.counting.features import Features
 from anysize.counting.orbits.numbering import EDGE_ORBITS, ORBITS, check_orbit_size, edge_orbit_positions
 from anysize.counting.orbits.table import OrbitCounts, usual_columns
-from anysize.executors.executor import available_cores
-from anysize.graphs.edge_types import edge_types
+from anysize.graphs.attributes import edge_types
 from anysize.graphs.graphset import GraphSet
 from anysize.io.convert import as_graphset
 

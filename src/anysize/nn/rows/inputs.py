@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from anysize._schema import edge_type, list_of
 from anysize._typing import IntArray
+from anysize.graphs.attributes import EdgeType, edge_types, with_attributes_of
 from anysize.graphs.colors import ColorName
-from anysize.graphs.edge_types import EdgeType, edge_types, with_attributes_of
 from anysize.graphs.features import FeatureScale
 from anysize.graphs.graphset import GraphSet
 

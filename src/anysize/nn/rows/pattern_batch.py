@@ -13,8 +13,8 @@ from scipy.sparse import csr_array
 
 from anysize._typing import BoolArray, IntArray
 from anysize.counting.columns import Columns
+from anysize.graphs.attributes import EdgeType
 from anysize.graphs.colors import ColorName
-from anysize.graphs.edge_types import EdgeType
 from anysize.graphs.ragged import offsets
 from anysize.nn.rows.maps import sums_of
 from anysize.nn.rows.refinement import VertexClasses, class_level, refine

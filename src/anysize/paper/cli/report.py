@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from anysize._errors import naming_extra
+from anysize._files import atomic_write
 from anysize._text import plural
 from anysize.cli.shared import (
     PAGES,
@@ -19,7 +20,6 @@ from anysize.cli.shared import (
     console,
     handle_errors,
     note,
-    open_output,
     split_names,
 )
 from anysize.paper.cli.table import check_tasks
@@ -60,11 +60,11 @@ def report(
         grids = paper_grid_size if recorded else None
         with progress_bars() as progress:
             page = make_report(store, names, data_dir=data_dir, grid_size=grids, fits=fits, progress=progress)
-        with open_output(out) as file:
-            file.write(page)
-        size = len(page.encode("utf-8", "backslashreplace"))
+        content = page.encode("utf-8", "backslashreplace")
+        with atomic_write(out) as part:
+            part.write_bytes(content)
         if json:
-            print(dumps({"out": str(out), "bytes": size, "tasks": sorted(recorded)}))
+            print(dumps({"out": str(out), "bytes": len(content), "tasks": sorted(recorded)}))
         else:
-            summary = f"Wrote {out}: {size / 1e6:.1f} MB, {plural(len(recorded), 'task')}."
+            summary = f"Wrote {out}: {len(content) / 1e6:.1f} MB, {plural(len(recorded), 'task')}."
             console.print(summary)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from anysize.cli.shared import RECORDS_FOLDER, check_out, check_records, errors, handle_errors, open_output
+from anysize.cli.shared import RECORDS_FOLDER, check_out, check_records, handle_errors, open_output
 
 PAGES = {".md": "Markdown"}
 
@@ -43,5 +43,3 @@ def results(
         for file, text in texts.items():
             with open_output(file) as target:
                 target.write(text)
-            if file is not None:
-                errors.print(f"Wrote {file}.")

@@ -14,7 +14,6 @@ from anysize.cli.shared import (
     check_out,
     check_records,
     console,
-    errors,
     handle_errors,
     note,
     open_output,
@@ -102,8 +101,6 @@ def table(
             return
         with open_output(out) as file:
             file.write(render(built, chosen.value))
-        if out is not None:
-            errors.print(f"Wrote {out}.")
 
 
 def check_tasks(names: Iterable[str] | None, recorded: set[str]) -> None:
