@@ -51,13 +51,21 @@ class Norm(nn.BatchNorm1d):
         if self.counts:
             self.num_batches_tracked += 1
             momentum = max(self.momentum or 0.0, 1 / int(self.num_batches_tracked))
-        batch_variance, batch_mean = torch.var_mean(x.detach(), 0)
-        if bool(are_alike(batch_mean, batch_variance)):
-            mean.lerp_(batch_mean, momentum)
-            variance.lerp_(batch_variance, momentum)
+        if rows_alike(x.detach()):
+            mean.lerp_(x.detach().mean(0), momentum)
+            variance.mul_(1 - momentum)
             return self.bias.expand_as(x)
         kept = (mean, variance) if self.counts else (None, None)
         return batch_norm(x, kept[0], kept[1], self.weight, self.bias, True, momentum, self.eps)
+
+
+def rows_alike(x: Tensor) -> bool:
+    """Whether all rows are alike but for rounding; a few of them tell most batches apart."""
+    for rows in (x[:: len(x) // 8 + 1], x):
+        variance, mean = torch.var_mean(rows, 0, correction=0)
+        if not bool(are_alike(mean, variance)):
+            return False
+    return True
 
 
 @contextmanager
