@@ -92,7 +92,7 @@ def test_gamma_models_give_the_same_logits_with_embeddings_over_beta(name):
     stack = fit_gamma(kind, counts, train.y, [Settings(hidden=8, lr=0.05)], recipe, classes=2)
     beta = betas(6)
     with torch.no_grad():
-        embeddings = stack.model.represent(stack._structure(counts.columns, csr_array(np.eye(6)))).numpy()[0]
+        embeddings = stack.model.represent(stack.structure(counts.columns, csr_array(np.eye(6)))).numpy()[0]
     biased = bias_counts(new, beta).densities(recipe.over) * stack.vocabulary.scale
     assert np.allclose(biased @ absorb_bias(embeddings, beta), stack.represent(new)[0], rtol=1e-4, atol=1e-6)
     assert not np.allclose(biased @ embeddings, stack.represent(new)[0], rtol=0.1)
