@@ -180,7 +180,8 @@ print(model.forecast(large))
 The forecast starts from scores on training graphs that were held out (`model.verdict_.held_out`): at the sizes of
 training, and across sizes, where the model is fitted to the smaller graphs and predicts the larger ones. It does not
 use the probabilities of the model for the new graphs: on the real sets below their mean is {confidence:+.2f} away from
-the balanced accuracy. `check=False` (`anysize fit --no-check`) switches held-out scores off, and with them the forecast.
+the balanced accuracy. `check=False` (`anysize fit --no-check`) switches held-out scores off, and with them the
+forecast.
 
 Sizes are counted in steps. One step is the inner size shift: the logarithm of the ratio of sizes between the larger and
 the smaller training graphs. What the model loses on the first step toward larger graphs was scored. Beyond it, and
